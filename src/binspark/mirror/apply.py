@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from binspark.errors import SchemaError
+from binspark.mirror.cascades import Cascaded, Cascades
 from binspark.mirror.incomplete import completed
-from binspark.mirror.runners.runner import Runner, TaskResult
+from binspark.mirror.runners.local import Runners
+from binspark.mirror.runners.runner import TaskResult
 from binspark.mirror.schema.alter import Pending
 from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.snapshot.statement import TableChanged
@@ -49,7 +51,7 @@ class AppliedRange:
 class RangeApplier:
     """Applies ranges of the log, one after the other.
 
-    choose_runner   returns what runs a range
+    runners         apply ranges, or parts of them
     checkpoint      is called between the steps that a crash may come between; tests crash there
     logged          the history of all changes, if it is wanted, and the definitions of tables there
     copy_again      copies tables that statements have changed in ways the log does not contain; it gets the position
@@ -60,7 +62,7 @@ class RangeApplier:
         source: ChangeSource,
         tables: MirroredTables,
         statements: StatementApplier,
-        choose_runner: Callable[[BinlogPosition, BinlogPosition], Runner],
+        runners: Runners,
         checkpoint: Callable[[str], None] = lambda _step: None,
         logged: LoggedDefinitions | None = None,
         copy_again: Callable[[BinlogPosition], None] = lambda _position: None,
@@ -71,7 +73,9 @@ class RangeApplier:
         self._source = source
         self._tables = tables
         self._statements = statements
-        self._choose_runner = choose_runner
+        self._runners = runners
+        self.cascades = Cascades(source, tables, runners)
+        self._cascaded = Cascaded()
         self._checkpoint = checkpoint
         self._consistent_from: dict[TableName, BinlogPosition] = {}
         self._found: Sequence[Statement] = ()
@@ -94,6 +98,7 @@ class RangeApplier:
         for statement in statements:
             pending |= self._statements.pending(statement)
             emptied |= self._statements.emptied(statement)
+        emptied |= self._changed_by_foreign_keys(start, end)
         applied = AppliedRange(start, end)
         due = [table for table in self._tables if _is_due(table, end) and table.name not in emptied]
         due.sort(key=lambda table: not table.has_versions)  # so that no table is ahead of its versions
@@ -109,6 +114,14 @@ class RangeApplier:
         self._checkpoint("after the cut")
         return applied
 
+    def _changed_by_foreign_keys(self, start: BinlogPosition, end: BinlogPosition) -> set[TableName]:
+        """Find the rows that foreign keys change in a range; return the tables that are copied again because of it."""
+        copied = self.cascades.follow(self._found)
+        self._cascaded = self.cascades.of(start, end)
+        for name, reason in (copied | self._cascaded.copied).items():
+            self._statements.copy_again(name, reason)
+        return {*copied, *self._cascaded.copied}
+
     def cut(self, position: BinlogPosition) -> None:
         """Store that all tables are at a position."""
         versions = tuple((table.name, table.version.version) for table in self._tables if table.is_applied)
@@ -122,6 +135,7 @@ class RangeApplier:
     def _parts(self, start: BinlogPosition, end: BinlogPosition) -> list[ReadTask]:
         """Return the parts of a range, with what is known of tables before it."""
         parts = self._source.tasks(start, end, self._tables.catalog)
+        parts[:1] = [replace(part, read_again=self._cascaded.read_again) for part in parts[:1]]
         if self._logged is None or self._logged is self._tables.catalog:
             return parts
         logged = self._source.tasks(start, end, self._logged)
@@ -188,7 +202,7 @@ class RangeApplier:
         kept = None if self._history is None else self._history.work(len(works), parts, applied.end)
         if kept is not None:
             works.append(kept)
-        results = self._choose_runner(applied.start, applied.end).run(parts, works) if works else []
+        results = self._runners.of_range(applied.start, applied.end).run(parts, works) if works else []
         by_table: dict[int, list[TaskResult]] = {}
         for result in results:
             by_table.setdefault(result.table, []).append(result)

@@ -16,7 +16,7 @@ from binspark.mirror.dump_copying import DumpCopier
 from binspark.mirror.logged import LoggedDefinitions
 from binspark.mirror.plan import PlannedTable, make_plan
 from binspark.mirror.progress import MirrorProgress
-from binspark.mirror.runners.local import LocalRunner
+from binspark.mirror.runners.local import Runners
 from binspark.mirror.runners.runner import Runner
 from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.settings import MirrorSettings, SnapshotMode
@@ -66,7 +66,7 @@ class Mirror:
     ) -> None:
         self._source = source
         self._settings = settings
-        self._spark_runner = spark_runner
+        self._runners = Runners(source.bytes_between, spark_runner, settings.local_bytes, settings.limits.memory_bytes)
         self._on_report = on_report or (lambda _report: None)
         self._at_end: Callable[[], None] = lambda: None
         self._checkpoint = checkpoint
@@ -83,7 +83,7 @@ class Mirror:
         self._history = _history(target, patterns, settings) if settings.history else None
         self._logged = None if self._history is None else LoggedDefinitions(self.tables, self._history)
         self._applier = RangeApplier(
-            source, self.tables, self.statements, self._runner_for, checkpoint, self._logged, self._copy_noted
+            source, self.tables, self.statements, self._runners, checkpoint, self._logged, self._copy_noted
         )
 
     def at_end(self, call: Callable[[], None]) -> None:
@@ -173,6 +173,7 @@ class Mirror:
             self._history.end()
         self.tables.load(self._databases(), self._source, self._wanted_again)
         self._is_reached = True
+        self._applier.cascades.read()
         self.statements.finish()
         if self._settings.from_dump is not None and not self._has_dump:
             self._copy_dump(self._settings.from_dump)
@@ -180,7 +181,7 @@ class Mirror:
         if self._copies_missing and self.tables.position is None:
             self._copy_missing()
         self._copy(self._wanted_again)
-        begin_versions(self.tables, self._runner_of)
+        begin_versions(self.tables, self._runners.of_bytes)
 
     def _databases(self) -> Catalog:
         """Return the databases of the source without their tables; of logs alone, nothing is known."""
@@ -217,10 +218,10 @@ class Mirror:
             return
         on_begin = (lambda _position, _definitions: None) if self._logged is None else self._logged.keep
         copier = self._copier = TableCopier(
-            self._source.config, self.tables, self._copied, self._runner_of, self._checkpoint, on_begin
+            self._source.config, self.tables, self._copied, self._runners.of_bytes, self._checkpoint, on_begin
         )
         copier.copy(names)
-        begin_versions(self.tables, self._runner_of)
+        begin_versions(self.tables, self._runners.of_bytes)
         self._wanted_again -= names
         self.statements.missing -= names
 
@@ -234,11 +235,11 @@ class Mirror:
         if names:
             self._copy(names)
         if self._settings.scd2:
-            begin_versions(self.tables, self._runner_of, self._lag_seconds(end))
+            begin_versions(self.tables, self._runners.of_bytes, self._lag_seconds(end))
 
     def _end_versions(self, name: TableName, position: BinlogPosition) -> None:
         """End the versions of rows of a table that the log has dropped while it was copied."""
-        end_versions(self.tables, name, position, self._runner_of, self._lag_seconds(position))
+        end_versions(self.tables, name, position, self._runners.of_bytes, self._lag_seconds(position))
 
     def _lag_seconds(self, position: BinlogPosition) -> float | None:
         reported = self._source.reported(position)
@@ -339,19 +340,6 @@ class Mirror:
             table.clean_up(settings.keep_seconds, {cut[table.name] for cut in cuts if table.name in cut})
         if self._history is not None:
             self._history.clean_up(settings.keep_seconds, {cut[HISTORY] for cut in cuts if HISTORY in cut})
-
-    def _runner_for(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
-        return self._runner_of(None if self._spark_runner is None else self._source.bytes_between(start, end))
-
-    def _runner_of(self, size: int | None) -> Runner:
-        """Return what works on a number of bytes of the log, or of a table; None if it is not known.
-
-        Only a Spark that was given works on much; none is started here.
-        """
-        is_small = size is not None and size <= self._settings.local_bytes
-        if self._spark_runner is None or is_small:
-            return LocalRunner(self._settings.limits.memory_bytes)
-        return self._spark_runner()
 
     def _report(self) -> Status:
         with self._reporting:  # tables are copied by several threads

@@ -36,8 +36,9 @@ class UncertainRows:
             case Unreadable(names, reason=reason):
                 return dict.fromkeys(names, f"a statement is not understood: {reason}")
             case LoggedRows() as change:
-                own = self._not_reached(statement)
-                return dict.fromkeys(self._stored.tables_reached(change, own), _LOGGED)
+                own, keys = self._not_reached(statement), self._tables.foreign_keys
+                reached = self._stored.tables_reached(change, (*own, *keys.parents))
+                return dict.fromkeys({*reached, *keys.tables_changed_with(reached)}.intersection(own), _LOGGED)
             case RolledBackRows(names, reason):
                 own = self._not_reached(statement)
                 found = (table for table in map(self._tables.find, names or ()) if table is not None)

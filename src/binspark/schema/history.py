@@ -32,6 +32,7 @@ from binspark.schema.changes import (
 )
 from binspark.schema.definition import TableDefinition
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
+from binspark.schema.foreign_keys import concerns_foreign_keys
 from binspark.schema.lineage import Lineage
 from binspark.schema.merge import difference, merge, with_hidden_columns
 from binspark.schema.notices import HiddenColumns, LoggedStatement, RolledBackChanges, SchemaNotice, UnreadableDdl
@@ -43,17 +44,23 @@ from binspark.schema.text import may_change_rows, may_define, rolls_back, statem
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
 _MAX_CACHED = 4096
+_LOGS_CASCADES = (9, 6, 0)
 _HEAD = 1024
 """How much of a statement is decoded to see if it is DDL: statements of megabytes are common, and hardly any is DDL."""
 
 
 class Entry(NamedTuple):
-    """A change in the history: the number of its file, its position, and the offset after its event."""
+    """A change in the history: the number of its file, its position, and the offset after its event.
+
+    foreign_keys   the text of a statement that may define a foreign key which changes rows without logging them, or
+                   drops a foreign key; empty for all others
+    """
 
     file_number: int
     position: Position
     change: Change
     end_offset: int = 0
+    foreign_keys: str = ""
 
 
 class _Sources(NamedTuple):
@@ -218,8 +225,15 @@ class SchemaHistory:
             self._look_for_rows(query, event)
             return NONE_EMPTIED
         emptied = emptied_by(change, self.catalog)
-        self._record(Entry(len(self.files) - 1, event.position, change, event.end_offset), self._text)
+        entry = Entry(len(self.files) - 1, event.position, change, event.end_offset, self._text_of_foreign_keys())
+        self._record(entry, self._text)
         return emptied
+
+    def _text_of_foreign_keys(self) -> str:
+        """Return the text of the statement if it is about foreign keys, and the server does not log what they do."""
+        assert self._format is not None
+        is_logged = not self._mariadb and self._format.server_version_numbers >= _LOGS_CASCADES
+        return "" if is_logged or not concerns_foreign_keys(self._text) else self._text
 
     def _look_for_rows(self, query: Query, event: Event) -> None:
         """Report the first statement that changes rows, which who reads rows does not find, or rolls changes back."""

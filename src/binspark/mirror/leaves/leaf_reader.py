@@ -74,6 +74,10 @@ class LeafReader:
         for batch in self._batches(file, None):
             yield KeyedRows(row_keys(self._table, batch), batch)
 
+    def columns(self, file: DataFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield some columns of all rows of a data file."""
+        return self._batches(file, None, names)
+
     def within(self, file: DataFile, low: bytes | None, high: bytes | None) -> Iterator[KeyedRows]:
         """Yield the rows of a data file, in any order, that are in a range of keys."""
         if file.row_groups:

@@ -12,8 +12,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from binspark.mirror.runners.runner import MOVES, Result, Routed, TableWork, TaskResult, read_changes, read_moves
+from binspark.mirror.runners.runner import (
+    MOVES,
+    Result,
+    Routed,
+    Runner,
+    TableWork,
+    TaskResult,
+    read_changes,
+    read_moves,
+)
 from binspark.mirror.source.change_source import ReadTask
+from binspark.replication.position import BinlogPosition
 
 _MEMORY_BYTES = 256 << 20
 _THREADS = min(4, os.cpu_count() or 1)
@@ -62,6 +72,31 @@ class LocalRunner:
 
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(finish, buckets))
+
+
+@dataclass(frozen=True, slots=True)
+class Runners:
+    """Who works: the Spark that was given on what is large, this process on all else. None is started here.
+
+    size_of        returns how many bytes of the log a range has; None if that is not known
+    spark          returns the runner of Spark; None if there is none
+    local_bytes    up to this size, this process works
+    memory_bytes   how many bytes of changes it keeps in memory
+    """
+
+    size_of: Callable[[BinlogPosition, BinlogPosition], int | None]
+    spark: Callable[[], Runner] | None
+    local_bytes: int
+    memory_bytes: int
+
+    def of_range(self, start: BinlogPosition, end: BinlogPosition) -> Runner:
+        """Return what applies a range of the log."""
+        return self.of_bytes(None if self.spark is None else self.size_of(start, end))
+
+    def of_bytes(self, size: int | None) -> Runner:
+        """Return what works on some bytes of the log, or of a table; None if it is not known how many they are."""
+        is_small = size is not None and size <= self.local_bytes
+        return LocalRunner(self.memory_bytes) if self.spark is None or is_small else self.spark()
 
 
 @dataclass(slots=True)

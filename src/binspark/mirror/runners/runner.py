@@ -173,7 +173,12 @@ def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator
     cache.enable()
     mirrored = [work for work in tables if work.maker is None]
     if mirrored:
-        yield from _records_of_rows(parts, mirrored)
+        yield from records_of_rows(parts, mirrored)
+    numbered = {work.table.name: work for work in mirrored if not work.table.has_versions}
+    for read in parts:
+        for name, unknown in read.read_again.items():
+            if name in numbered:
+                yield numbered[name], unknown
     for work in tables:
         if work.maker is not None:
             for read in parts:
@@ -181,7 +186,7 @@ def _records(parts: Sequence[ReadTask], tables: Sequence[TableWork]) -> Iterator
                     yield work, records
 
 
-def _records_of_rows(
+def records_of_rows(
     parts: Sequence[ReadTask], tables: Sequence[TableWork]
 ) -> Iterator[tuple[TableWork, pa.RecordBatch]]:
     """Yield the records of tables of the source, whose rows are read in one pass."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
 
 from binspark.columns.seen import unmatched_names
 from binspark.columns.selection import Selection
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("binspark.mirror")
+_PACKED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +103,15 @@ class TablePatterns:
 class ReadTask:
     """A part of the logs to read, and the schemas of tables before it. It is sent to executors.
 
-    logged   the schemas that the log has before it, where those of mirrored tables are of later positions; empty if not
+    logged       the schemas that the log has before it, where those of mirrored tables are of later positions; empty if
+                 not
+    read_again   records of rows that the server has changed without logging it: they are read from there
     """
 
     part: Split | ServerRange
     history: bytes = field(repr=False)
     logged: bytes = field(default=b"", repr=False)
+    read_again: Mapping[TableName, pa.RecordBatch] = field(default_factory=dict, repr=False)
 
 
 class ChangeSource(Identified, Protocol):
@@ -175,7 +182,7 @@ class ServerChanges:
         self.statements = self._followed.statements
         self.reported = self._followed.reported
         self.stop = self._followed.stop
-        self._packed: tuple[Catalog, bytes] | None = None
+        self._packed: deque[tuple[Catalog, bytes]] = deque(maxlen=_PACKED)
 
     def identity(self) -> str:
         """Return the name that a mirror of this server has by default."""
@@ -194,9 +201,13 @@ class ServerChanges:
 
     def tasks(self, start: BinlogPosition, end: BinlogPosition, catalog: Catalog) -> list[ReadTask]:
         """Return a range as one part: transactions come over a connection one after the other."""
-        if self._packed is None or self._packed[0] is not catalog:
-            self._packed = catalog, packed_history(SchemaHistory(catalog))
-        return [ReadTask(part, self._packed[1]) for part in self._followed.ranges(start, end)]
+        known = next((each for each in self._packed if each[0] is catalog), None)
+        if known is None:
+            known = catalog, packed_history(SchemaHistory(catalog))
+        else:
+            self._packed.remove(known)
+        self._packed.append(known)
+        return [ReadTask(part, known[1]) for part in self._followed.ranges(start, end)]
 
 
 class ArchiveChanges:

@@ -29,6 +29,7 @@ from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, in_lower_case
 from binspark.schema.changes import Change, NotUnderstood
 from binspark.schema.definition import TableDefinition
+from binspark.schema.foreign_keys import ForeignKeys
 from binspark.schema.table import TableName
 from binspark.values.charsets import charset_of
 
@@ -42,6 +43,7 @@ class MirroredTables:
     catalog     the definitions at the position of the mirror; another object after each change
     mirror_id   the name of the mirror, once its tables were loaded
 
+    foreign_keys       those that change rows of the tables without logging it, as far as they are known
     without_versions   tables of which was said that the versions of their rows cannot be kept
     """
 
@@ -51,6 +53,7 @@ class MirroredTables:
         self.settings = settings
         self.catalog = Catalog()
         self.mirror_id = ""
+        self.foreign_keys = ForeignKeys()
         self.without_versions: set[TableName] = set()
         self._tables: dict[TableName, OpenTable] = {}
         self._defining = Lock()

@@ -203,7 +203,8 @@ def _transaction_end(entry: Entry, logs: Sequence[PlannedLog]) -> BinlogPosition
 
 def _statement(entry: Entry, logs: Sequence[PlannedLog]) -> Statement:
     position = _transaction_end(entry, logs)
-    return Statement(entry.change, entry.position, position, rows_follow=position.offset != entry.end_offset)
+    rows_follow = position.offset != entry.end_offset
+    return Statement(entry.change, entry.position, position, rows_follow, entry.foreign_keys)
 
 
 _ADVICE = "failOnDataLoss=false continues with the oldest log that exists"

@@ -30,12 +30,14 @@ class Statement:
     position     the position after it
     rows_follow  whether rows of the same transaction may follow it, as in CREATE TABLE … SELECT. Then the transaction
                  is a batch
+    foreign_keys the text of a statement about foreign keys: see `schema.history.Entry`
     """
 
     change: Change
     origin: Position
     position: BinlogPosition
     rows_follow: bool = False
+    foreign_keys: str = ""
 
 
 def ends_at_changes_of(table: str | None) -> EndsBatch | None:
@@ -101,7 +103,10 @@ class DefinitionParser:
             parsed.record(event, change)
         position = _position_after(event, chunk)
         rows_follow = chunk.is_inside_transaction(event.end_offset)
-        statements = tuple(Statement(entry.change, event.position, position, rows_follow) for entry in parsed.entries)
+        statements = tuple(
+            Statement(entry.change, event.position, position, rows_follow, entry.foreign_keys)
+            for entry in parsed.entries
+        )
         is_relevant = self.ends_batch is not None and any(self.ends_batch(found.change) for found in statements)
         return Definition(position, event, statements, is_relevant)
 
