@@ -3,15 +3,18 @@
     --rows N       rows of the table (default 2,000,000)
     --tables N     idle cycle: how many tables a mirror has whose server does nothing (default 1,000; 0 to skip)
 
-The rows are copied in turn by the threads of this process and by the workers of a local session of Spark that is
-already warm. CPU time is that of this process and of all that it started but the server. The idle cycle is what a
-mirror does each second if nothing has happened; its CPU time is that of this process.
+The rows are copied by the command, as it works without options and with the Spark of `--master local[*]`: a process
+of its own each time, with its start. Then in turn by the threads of this process and by the workers of a local session
+of Spark that is already warm. CPU time is that of the process and of all that it started but the server. The idle cycle
+is what a mirror does each second if nothing has happened; its CPU time is that of this process.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import binspark
+from benchmarks.memory import peak_bytes
 from benchmarks.mirror.snapshot import MIXES, create
 from benchmarks.workloads import FAST_SERVER
 from binspark.mirror.api import open_mirror
@@ -26,11 +30,12 @@ from binspark.testing.servers import MySQL, Server, start
 
 REPEATS = 3
 IDLE_SECONDS = 20.0
+_POLL_SECONDS = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def tree_cpu_seconds(server: Server) -> float:
-    """Return the CPU time of this process and of those that it has started, without the server."""
+def tree_cpu_seconds(server: Server, root: int | None = None) -> float:
+    """Return the CPU time of a process, by default this one, and of those that it has started, without the server."""
     children: dict[int, list[int]] = {}
     seconds: dict[int, float] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -41,7 +46,7 @@ def tree_cpu_seconds(server: Server) -> float:
         process = int(path.parent.name)
         children.setdefault(int(fields[1]), []).append(process)
         seconds[process] = sum(map(int, fields[11:15])) / _TICKS
-    own, waiting = 0.0, [os.getpid()]
+    own, waiting = 0.0, [root or os.getpid()]
     while waiting:
         process = waiting.pop()
         if process != server.pid:
@@ -53,6 +58,20 @@ def tree_cpu_seconds(server: Server) -> float:
 def options(server: Server) -> Any:
     """Return how the server is reached."""
     return {"host": f"127.0.0.1:{server.port}", "user": "root", "ssl_mode": "disabled"}
+
+
+def command(server: Server, *more: str) -> tuple[float, float, int]:
+    """Return how long the command takes for a copy, its CPU time, and the peak memory of its process."""
+    with tempfile.TemporaryDirectory() as lake:
+        words = [sys.executable, "-m", "binspark", "mirror", "--no-defaults", "--user", "root", "--progress", "none"]
+        words += ["--host", f"127.0.0.1:{server.port}", "--tables", "bench.orders", "--target", lake, "--once", *more]
+        began, cpu, peak = time.perf_counter(), 0.0, 0
+        with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None:
+                cpu, peak = max(cpu, tree_cpu_seconds(server, process.pid)), peak_bytes(process.pid) or peak
+                time.sleep(_POLL_SECONDS)
+        assert process.returncode == 0, words
+    return time.perf_counter() - began, cpu, peak
 
 
 def copies(server: Server, rows: int) -> Iterator[tuple[str, float, float]]:
@@ -98,6 +117,10 @@ def main() -> None:
     with start(MySQL, FAST_SERVER) as server:
         if arguments.rows:
             create(server, next(mix for mix in MIXES if mix.name == "orders"), arguments.rows)
+            for more in ((), ("--master", "local[*]")):
+                seconds, cpu, peak = command(server, *more)
+                named = " ".join(("the command", *more))
+                print(f"copied by {named}: {seconds:.1f} s, {cpu:.1f} CPU s, {peak / 1e6:,.0f} MB")
             best: dict[str, tuple[float, float]] = {}
             for name, seconds, cpu in copies(server, arguments.rows):
                 best[name] = min(best.get(name, (seconds, cpu)), (seconds, cpu), key=lambda took: took[1])

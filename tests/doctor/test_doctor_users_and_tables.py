@@ -102,3 +102,20 @@ def test_a_replica_is_known_by_what_it_has_applied_where_the_user_lacks_the_priv
         is_replica = read_profile(connection).is_replica
     mariadb.run_sql("DROP USER doctor; SET GLOBAL gtid_slave_pos = ''")
     assert is_replica
+
+
+def test_foreign_keys_that_cascade_are_seen_with_the_privileges_of_a_mirror(
+    mariadb: Server, request: pytest.FixtureRequest
+) -> None:
+    mariadb.run_sql(
+        "CREATE DATABASE cascading; USE cascading; CREATE TABLE parent (id INT PRIMARY KEY);"
+        "CREATE TABLE child (id INT REFERENCES parent (id) ON DELETE SET NULL);"
+        "CREATE TABLE other (id INT REFERENCES parent (id) ON DELETE RESTRICT);"
+        f"CREATE USER reader IDENTIFIED BY '{SECRET}';"
+        "GRANT SELECT, RELOAD, LOCK TABLES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO reader"
+    )
+    request.addfinalizer(lambda: mariadb.run_sql("DROP USER reader; DROP DATABASE cascading"))
+    with connected(mariadb, "reader", SECRET) as connection:
+        tables = read_profile(connection).tables
+    assert tables is not None
+    assert [str(name) for name in tables.cascading if name.schema == "cascading"] == ["cascading.child"]

@@ -14,7 +14,7 @@ from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
-from binspark.testing.servers import MariaDB, Server
+from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.mirror.test_versions import assert_current
 from tests.support.mirror.live_mirrors import assert_equal, make_mirror, rows_of, run_mirror
 from tests.support.servers import StartServer
@@ -168,6 +168,40 @@ def test_a_parent_that_was_renamed_while_the_mirror_lagged_is_not_forgotten(
     assert_equal(mariadb, lake, f"{database}.clients", *names[1:])
 
 
+def test_a_child_that_was_renamed_while_the_mirror_lagged_is_not_forgotten(
+    mariadb: Server, database: str, lake: Path
+) -> None:
+    names = create_shop(mariadb, database)
+    run_mirror(mariadb, lake, f"{database}.*")
+    mariadb.run_sql(f"USE {database}; DELETE FROM customers WHERE id = 1; RENAME TABLE orders TO sales")
+    mariadb.query(f"DELETE FROM {database}.customers WHERE id = 2")
+    run_mirror(mariadb, lake, f"{database}.*")
+    assert_equal(mariadb, lake, f"{database}.sales", *(name for name in names if not name.endswith("orders")))
+
+
+def test_a_column_that_is_renamed_in_a_parent_leads_to_no_copies(
+    mariadb: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = create_shop(mariadb, database)[:2]
+    mariadb.query(f"DROP TABLE {database}.plain")
+    run_mirror(mariadb, lake, f"{database}.*")
+    left = [
+        f"DELETE FROM {database}.customers WHERE number = 4",
+        f"DELETE FROM {database}.customers WHERE number = 3",
+        f"ALTER TABLE {database}.customers RENAME COLUMN id TO number",
+    ]
+
+    def change(step: str) -> None:
+        if step == "after the cut":
+            mariadb.query(left.pop()) if left else mirror.stop()
+
+    mirror = make_mirror(mariadb, lake, f"{database}.*", checkpoint=change, once=False, apply_seconds=0.01)
+    mariadb.query(f"INSERT INTO {database}.customers VALUES (777, 'x', 'x')")
+    mirror.run()
+    assert not copies(caplog)
+    assert_equal(mariadb, lake, *names)
+
+
 def test_a_logged_statement_about_a_parent_copies_its_children(mariadb: Server, database: str, lake: Path) -> None:
     names = create_shop(mariadb, database)
     run_mirror(mariadb, lake, f"{database}.*")
@@ -259,6 +293,18 @@ def test_random_changes_of_parents_leave_a_mirror_equal(
         assert_equal(mariadb, lake, *names, kind=kind)
 
 
+@pytest.mark.slow
+@pytest.mark.mysql
+def test_a_mysql_server_whose_engine_follows_foreign_keys_is_mirrored(start_server: StartServer, lake: Path) -> None:
+    server = start_server(MySQL, {"innodb-native-foreign-keys": "ON"})
+    names = create_shop(server, "shop", customers=40)
+    run_mirror(server, lake, "shop.*")
+    server.run_sql("USE shop; " + "; ".join(random_changes(random.Random(7))))
+    run_mirror(server, lake, "shop.*", apply_bytes=3000)
+    assert_equal(server, lake, *names)
+
+
+@pytest.mark.mysql
 def test_a_server_that_logs_what_foreign_keys_do_is_asked_for_nothing(
     mysql: Server, database: str, lake: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

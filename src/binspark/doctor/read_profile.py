@@ -13,6 +13,7 @@ from binspark.doctor.server_profile import (
 )
 from binspark.errors import Authentication
 from binspark.frames.format import Family, version_numbers
+from binspark.schema.foreign_keys import read_foreign_keys
 from binspark.schema.table import TableName
 from binspark.server.connection import Connection
 from binspark.server.info import server_family, server_variables
@@ -27,8 +28,6 @@ _WITH_KEY = f"""SELECT table_schema, table_name FROM information_schema.statisti
     GROUP BY table_schema, table_name, index_name
     HAVING MAX(index_name = 'PRIMARY') = 1
     OR MAX(nullable = 'YES' OR sub_part IS NOT NULL OR column_name IS NULL OR index_type = 'HASH') = 0"""  # noqa: S608
-_CASCADING = """SELECT constraint_schema, table_name FROM information_schema.referential_constraints
-    WHERE update_rule IN ('CASCADE', 'SET NULL') OR delete_rule IN ('CASCADE', 'SET NULL')"""
 _OLD_TIMES = f"""SELECT table_schema, table_name FROM information_schema.columns
     WHERE {_USER_SCHEMAS} AND column_type LIKE '%mariadb-5.3%' AND datetime_precision > 0"""  # noqa: S608
 _HIDDEN_TYPES = f"""SELECT table_schema, table_name FROM information_schema.columns
@@ -41,7 +40,7 @@ def read_tables(connection: Connection, family: Family) -> TableProfile:
     is_mariadb = family is Family.MARIADB
     return TableProfile(
         without_key=tuple(sorted(without_key)),
-        cascading=tuple(sorted(_names(connection, _CASCADING))),
+        cascading=tuple(sorted({key.table for key in read_foreign_keys(connection.rows) if key.on})),
         old_times=tuple(sorted(_names(connection, _OLD_TIMES))) if is_mariadb else (),
         hidden_types=tuple(sorted(_names(connection, _HIDDEN_TYPES))) if is_mariadb else (),
     )

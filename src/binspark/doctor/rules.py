@@ -29,6 +29,7 @@ from binspark.doctor.rule import (
     value_where,
 )
 from binspark.doctor.server_profile import ServerProfile, quoted_table
+from binspark.schema.foreign_keys import CASCADES_BY_ENGINE
 
 _ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -82,11 +83,11 @@ RULES = (
     Rule(
         "cascades", _WARNING, ("foreign keys",), "ON … CASCADE or SET NULL; MySQL before 9.6, and MariaDB",
         unless(
-            lambda profile: "innodb_native_foreign_keys" in profile.variables,
+            lambda profile: CASCADES_BY_ENGINE in profile.variables,
             tables_with("cascading", lambda tables: tables.cascading),
         ),
         "When a row that they refer to changes, InnoDB changes rows of these tables without logging it: those changes "
-        "are missing.",
+        "are missing. Only a mirror of the server has them: it reads such rows again.",
         run("-- no setting logs them: change these rows by statements, without CASCADE and SET NULL, or use MySQL 9.6"),
     ),
     Rule(

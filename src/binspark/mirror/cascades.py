@@ -26,8 +26,9 @@ from binspark.mirror.tables.open_table import OpenTable
 from binspark.replication.find import end_of_log
 from binspark.replication.position import BinlogPosition
 from binspark.schema.catalog import Catalog, affected_tables
-from binspark.schema.changes import AlterTable, CopyTable, CreateTable, RenameTables, RenameTo, Unreadable
+from binspark.schema.changes import AlterTable, CreateTable, RenameTables, RenameTo, Unreadable
 from binspark.schema.foreign_keys import (
+    CASCADES_BY_ENGINE,
     Action,
     ForeignKey,
     ForeignKeys,
@@ -68,6 +69,8 @@ class Cascades:
         self._tables = tables
         self._runners = runners
         self._read_at: BinlogPosition | None = None
+        self._gone: dict[ForeignKey, BinlogPosition] = {}
+        self._asks_always = False
         self._parents = Catalog()
         self._warned: set[ForeignKey] = set()
 
@@ -80,20 +83,24 @@ class Cascades:
     def read(self) -> None:
         """Read the foreign keys that the server has now, and warn of those that change rows without logging them.
 
-        Keys that were known before stay: the log that has not been read yet may be from before they were dropped.
+        Keys that were known before stay until the mirror has read the log up to now: they may have been dropped later.
         """
         if self._source.config is None:
             return
         with connect(self._source.config) as connection:
-            if cascades_are_logged(server_variables(connection)):
+            variables = server_variables(connection)
+            if cascades_are_logged(variables):
                 return
+            self._asks_always = CASCADES_BY_ENGINE in variables
+            found = self._concerning(connection)
             self._read_at = end_of_log(connection)
-            self._keys.add(self._concerning(connection))
+            self._gone = {key: self._gone.get(key, self._read_at) for key in self._keys if key not in found}
+            self._keys.add(found)
             parents = {name.schema for name in self._keys.parents}
             self._parents = as_uncertain(from_server(connection.rows, parents)) if parents else Catalog()
         self._warn()
 
-    def _concerning(self, connection: Connection) -> Iterable[ForeignKey]:
+    def _concerning(self, connection: Connection) -> list[ForeignKey]:
         """Return the foreign keys that may change rows of mirrored tables, and others of these tables."""
         databases = list(from_server(connection.rows, ()).databases)
         schemas = set(filter(self._tables.patterns.wants_of, databases))
@@ -134,27 +141,38 @@ class Cascades:
         for statement in statements:
             if self._read_at.reaches(statement.position):
                 for name in self._unknown_before(statement):
-                    tables = self._mirrored([name, *self._keys.tables_changed_with([name])])
+                    changed = [name, *self._keys.tables_changed_with([name])]
+                    tables = (self._tables.find(each) for each in changed)
+                    later = {table.name for table in tables if table and table.position.reaches(statement.position)}
                     reason = f"a foreign key of {name}, or its name, was another before a statement in the log"
-                    copied |= {table.name: reason for table in tables if not table.position.reaches(statement.position)}
-        if any(isinstance(each.change, _DEFINING) for each in statements):
+                    copied |= dict.fromkeys(set(self._changed_by(changed)) - later, reason)
+        if any(self._may_define(statement) for statement in statements):
             self.read()
         return copied
 
+    def _may_define(self, statement: Statement) -> bool:
+        """Return whether a statement may define a foreign key, or give other names to its tables or columns."""
+        change = statement.change
+        is_defining = isinstance(change, CreateTable | AlterTable) and self._asks_always
+        is_other = isinstance(change, Unreadable) or bool(_renamed(statement))
+        is_concerned = not self._concerned.isdisjoint(affected_tables(change))
+        return bool(statement.foreign_keys) or is_defining or is_other or is_concerned
+
+    @property
+    def _concerned(self) -> set[TableName]:
+        return {name for key in self._keys for name in (key.table, key.parent)}
+
     def _unknown_before(self, statement: Statement) -> list[TableName]:
         """Return the tables whose foreign keys were not those that are known, before a statement."""
-        change = statement.change
-        match change:
-            case RenameTables(pairs):
-                renamed = [new for _, new in pairs]
-            case AlterTable(_, steps):
-                renamed = [step.name for step in steps if isinstance(step, RenameTo)]
-            case _:
-                renamed = []
-        concerned = {name for key in self._keys for name in (key.table, key.parent)}
-        found = [name for name in renamed if name in concerned]
-        dropped = set(dropped_names(statement.foreign_keys))
-        return [*found, *(name for name in affected_tables(change) if not dropped <= self._keys.names.get(name, set()))]
+        found = [name for name in _renamed(statement) if name in self._concerned]
+        dropped, affected = set(dropped_names(statement.foreign_keys)), affected_tables(statement.change)
+        return [*found, *(name for name in affected if not dropped <= self._keys.names.get(name, set()))]
+
+    def _changed_by(self, names: Iterable[TableName]) -> list[TableName]:
+        """Return the tables that are mirrored, or will be by a new name, and have rows which foreign keys change."""
+        children = {table for table, known in self._keys.names.items() if known}
+        dropped = [name for name in names if self._tables.find(name) is not None]
+        return [name for name in (*children.intersection(names), *dropped) if self._tables.patterns.wants(name)]
 
     def _warn_of(self, statements: Sequence[Statement]) -> None:
         """Warn of foreign keys in logs without a server, from which their rows could be read."""
@@ -176,6 +194,8 @@ class Cascades:
 
     def of(self, start: BinlogPosition, end: BinlogPosition) -> Cascaded:
         """Return what foreign keys change in a range."""
+        for key in [key for key, position in self._gone.items() if start.reaches(position)]:
+            self._keys.remove(key)
         keys = tuple(self._keys)
         if not keys or not any(not table.position.reaches(end) for table in self._mirrored(key.table for key in keys)):
             return Cascaded()
@@ -197,7 +217,14 @@ class Cascades:
         return catalog
 
 
-_DEFINING = (CreateTable, CopyTable, AlterTable, RenameTables, Unreadable)
+def _renamed(statement: Statement) -> list[TableName]:
+    """Return the names that a statement gives to tables."""
+    match statement.change:
+        case RenameTables(pairs):
+            return [new for _, new in pairs]
+        case AlterTable(_, steps):
+            return [step.name for step in steps if isinstance(step, RenameTo)]
+    return []
 
 
 class _Search:

@@ -20,7 +20,7 @@ from binspark.columns.metadata import Metadata
 from binspark.columns.options import ColumnOptions
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
-from binspark.errors import SchemaError
+from binspark.errors import DecodeError, SchemaError
 from binspark.event import RowOperation
 from binspark.event.column_types import ColumnType as T
 from binspark.kernels import cache as kernel_cache
@@ -98,7 +98,7 @@ class ChangedParents:
                     for change, values in _lost_values(batch, key):
                         if (key, change) in found:
                             found[key, change].add(values)
-        except SchemaError:  # a table that may not be mirrored: its definition does not fit its rows
+        except (SchemaError, DecodeError):  # of a table that may not be mirrored; where it is, that is an error later
             return [(key, change, None) for key, change in found]
         return [(key, change, values.table) for (key, change), values in found.items() if not values.is_empty]
 

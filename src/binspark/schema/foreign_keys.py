@@ -106,8 +106,12 @@ class ForeignKeys:
     def __iter__(self) -> Iterator[ForeignKey]:
         return (key for keys in self._by_parent.values() for key in keys)
 
+    def remove(self, key: ForeignKey) -> None:
+        """Forget a foreign key, but not that there was one of its name."""
+        self._by_parent[key.parent].pop(key, None)
+
     def add(self, keys: Iterable[ForeignKey]) -> None:
-        """Add foreign keys. One that was dropped stays: rows before that may be read later."""
+        """Add foreign keys."""
         for key in keys:
             self.names.setdefault(key.table, set()).add(key.name)
             if key.on:
@@ -116,7 +120,7 @@ class ForeignKeys:
     @property
     def parents(self) -> tuple[TableName, ...]:
         """The tables whose rows others refer to."""
-        return tuple(self._by_parent)
+        return tuple(parent for parent, keys in self._by_parent.items() if keys)
 
     def to(self, parent: TableName) -> tuple[ForeignKey, ...]:
         """Return the foreign keys that refer to a table."""

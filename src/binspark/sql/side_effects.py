@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
+from binspark.schema.foreign_keys import ForeignKeys, cascades_are_logged, read_foreign_keys
 from binspark.server.connection import Connection
 from binspark.server.info import server_variables
 
 _TRIGGERS = """SELECT event_object_schema, event_object_table, trigger_name FROM information_schema.triggers
     ORDER BY 1, 2, 3"""
-_CASCADES = """SELECT unique_constraint_schema, referenced_table_name, constraint_schema, table_name
-    FROM information_schema.referential_constraints
-    WHERE update_rule IN ('CASCADE', 'SET NULL') OR delete_rule IN ('CASCADE', 'SET NULL')
-    ORDER BY 1, 2, 3, 4"""
-_CASCADES_BY_ENGINE = "innodb_native_foreign_keys"
 _MAX_NAMES = 5
 
 
@@ -29,11 +25,11 @@ def side_effects(connection: Connection, tables: AbstractSet[str], *, undo: bool
             "although the log has their changes, too. Drop them before, or leave out the tables that they change with "
             "--exclude-tables"
         )
-    if not undo or server_variables(connection).get(_CASCADES_BY_ENGINE) == "OFF":
+    if not undo or cascades_are_logged(server_variables(connection)):
         return
     changed: dict[str, list[str]] = {}
-    for schema, table, other_schema, other in connection.rows(_CASCADES):
-        changed.setdefault(f"{schema}.{table}", []).append(f"{other_schema}.{other}")
+    for key in ForeignKeys(read_foreign_keys(connection.rows)):
+        changed.setdefault(str(key.parent), []).append(str(key.table))
     for table in sorted(tables & changed.keys()):
         yield (
             f"a foreign key changes or deletes rows of {_listed(changed[table])} with those of {table} (CASCADE, SET "
