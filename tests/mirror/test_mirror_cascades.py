@@ -10,6 +10,8 @@ import pytest
 
 from binspark.mirror import referring_rows
 from binspark.mirror.cascades import Cascades
+from binspark.mirror.check.run import check
+from binspark.mirror.check.settings import CheckSettings
 from binspark.mirror.run import Mirror
 from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.source.change_source import ArchiveChanges, TablePatterns
@@ -17,6 +19,7 @@ from binspark.mirror.targets.parse import Format, parse_target
 from binspark.testing.servers import MariaDB, MySQL, Server
 from tests.mirror.test_versions import assert_current
 from tests.support.mirror.live_mirrors import assert_equal, make_mirror, rows_of, run_mirror
+from tests.support.mirror.tables import reached
 from tests.support.servers import StartServer
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.timeout(300)]
@@ -291,6 +294,64 @@ def test_random_changes_of_parents_leave_a_mirror_equal(
         mariadb.run_sql(f"SET binlog_row_image = {image}; USE {database}; {changes}")
         run_mirror(mariadb, lake, f"{database}.*", kind, apply_bytes=3000)
         assert_equal(mariadb, lake, *names, kind=kind)
+
+
+VALUES = {
+    "INT UNSIGNED": ("4000000000", "7"),
+    "BIGINT UNSIGNED": ("18446744073709551615", "7"),
+    "DECIMAL(10,2)": ("1.50", "-2.25"),
+    "DATE": ("'2024-02-29'", "'2025-01-01'"),
+    "DATETIME(3)": ("'2024-02-29 01:02:03.456'", "'2025-01-01'"),
+    "TIMESTAMP(3) NULL": ("'2024-02-28 01:02:03.456'", "'2025-01-01'"),
+    "TIME": ("'-100:00:01'", "'12:00:00'"),
+    "YEAR": ("2024", "2025"),
+    "CHAR(36)": ("'6ccd780c-baba-1026-9564-5b8c656024db'", "'x'"),
+    "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci": ("'Abc'", "'é'"),
+    "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_lithuanian_ci": ("'Yes'", "'no'"),
+    "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin": ("'Yes'", "'yes'"),
+    "BINARY(16)": ("X'00FF00'", "X'01'"),
+    "VARBINARY(16)": ("X'00FF00'", "X'01'"),
+    "ENUM('a', 'b')": ("'a'", "'b'"),
+    "BIT(12)": ("b'101'", "b'1'"),
+    "UUID": ("'6ccd780c-baba-1026-9564-5b8c656024db'", "'00000000-0000-0000-0000-000000000001'"),
+    "INET6": ("'2001:db8::ff00:42:8329'", "'::1'"),
+}
+
+
+@pytest.mark.parametrize("mirrored", ["*", "c*"])
+def test_rows_are_found_by_columns_of_every_type(start_server: StartServer, lake: Path, mirrored: str) -> None:
+    server = start_server(MariaDB, {"binlog-row-metadata": "NO_LOG"})
+    server.query("CREATE DATABASE shop")
+    for number, (kind, (first, second)) in enumerate(VALUES.items()):
+        server.run_sql(
+            f"USE shop; CREATE TABLE p{number} (extra INT, v {kind} UNIQUE);"
+            f"CREATE TABLE c{number} (id INT PRIMARY KEY, v {kind},"
+            f" FOREIGN KEY (v) REFERENCES p{number} (v) ON DELETE CASCADE ON UPDATE CASCADE);"
+            f"INSERT INTO p{number} VALUES (1, {first}), (2, {second});"
+            f"INSERT INTO c{number} VALUES (1, {first}), (2, {second}), (3, NULL)"
+        )
+    run_mirror(server, lake, f"shop.{mirrored}")
+    server.run_sql("; ".join(f"DELETE FROM shop.p{number} WHERE extra = 1" for number in range(len(VALUES))))
+    run_mirror(server, lake, f"shop.{mirrored}")
+    rows = {kind: rows_of(lake, f"shop.c{number}").num_rows for number, kind in enumerate(VALUES)}
+    assert rows == dict.fromkeys(VALUES, 2)
+    patterns = TablePatterns(frozenset({f"shop.{mirrored}"}))
+    report = check(reached(server), parse_target(str(lake)), patterns, CheckSettings(wait_seconds=0))
+    assert report.is_equal, "\n".join(report.lines())
+
+
+def test_text_is_found_however_it_is_written(mariadb: Server, database: str, lake: Path) -> None:
+    mariadb.run_sql(
+        f"CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci; USE {database};"
+        "CREATE TABLE p (v VARCHAR(20) PRIMARY KEY); CREATE TABLE c (id INT PRIMARY KEY, v VARCHAR(20),"
+        " FOREIGN KEY (v) REFERENCES p (v) ON DELETE CASCADE); INSERT INTO p VALUES ('resume'), ('other');"
+        "INSERT INTO c VALUES (1, 'RESUME'), (2, 'résumé'), (3, 'Resume  '), (4, 'other')"
+    )
+    run_mirror(mariadb, lake, f"{database}.*")
+    mariadb.query(f"DELETE FROM {database}.p WHERE v = 'resume'")
+    run_mirror(mariadb, lake, f"{database}.*")
+    assert_equal(mariadb, lake, f"{database}.c")
+    assert rows_of(lake, f"{database}.c").num_rows == 1
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from binspark.errors import SchemaError, SourceError
 from binspark.mirror.history import HistoryRecords
 from binspark.mirror.leaves import LeafLimits
 from binspark.mirror.leaves.begin_versions import BeginVersions
+from binspark.mirror.referring_rows import ChangedParents, LoggedRows, StoredRows
 from binspark.mirror.run import Mirror
 from binspark.mirror.runners import local
 from binspark.mirror.runners.runner import TableWork, TaskResult
@@ -270,6 +271,23 @@ def test_partial_rows_that_moved_are_completed_by_an_executor(
     monkeypatch.delattr(local, "read_moves")  # in this process: the workers of Spark have their own
     run_on_spark(runner, server, lake, "shop.*")
     assert_equal(server, lake, orders)
+
+
+@pytest.mark.mariadb
+def test_rows_that_foreign_keys_change_are_found_by_executors(
+    runner: SparkRunner, mariadb: Server, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mariadb.run_sql(
+        f"CREATE DATABASE {database}; USE {database}; CREATE TABLE p (id INT PRIMARY KEY); CREATE TABLE c (id INT "
+        "PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE); INSERT INTO p VALUES (1), (2);"
+        "INSERT INTO c VALUES (1, 1), (2, 2)"
+    )
+    run_mirror(mariadb, lake, f"{database}.*")
+    mariadb.run_sql(f"INSERT INTO {database}.c VALUES (3, 1), (4, 2); DELETE FROM {database}.p WHERE id = 1")
+    for job in (ChangedParents, StoredRows, LoggedRows):
+        monkeypatch.delattr(job, "__call__")  # in this process: the workers of Spark have their own
+    run_on_spark(runner, mariadb, lake, f"{database}.*")
+    assert_equal(mariadb, lake, f"{database}.p", f"{database}.c")
 
 
 def test_an_error_of_an_executor_is_the_error_of_the_mirror(

@@ -1,6 +1,6 @@
 """Rows that foreign keys change and that the log does not contain: InnoDB changes them below the server.
 
-MariaDB, and MySQL before 9.6, log the row that a statement deletes or updates, and not those that ON DELETE and
+MariaDB, and MySQL before 9.6, log the row that a statement deletes or updates, and not the rows that ON DELETE and
 ON UPDATE change with it. For each range of the log this finds the rows of mirrored tables that referred to such a row,
 directly or through others: they are read from the server again in the commit of the range. Where they cannot be found
 for certain, their table is copied again.
@@ -61,7 +61,7 @@ class Cascaded:
 class Cascades:
     """Follows the foreign keys of the mirrored tables, and of the tables that these refer to.
 
-    `runners` are those that read the log, and the files of the mirror.
+    `runners` read the log, and the files of the mirror.
     """
 
     def __init__(self, source: ChangeSource, tables: MirroredTables, runners: Runners) -> None:
@@ -81,7 +81,7 @@ class Cascades:
     # --- Foreign keys -------------------------------------------------------------------------------------------------
 
     def read(self) -> None:
-        """Read the foreign keys that the server has now, and warn of those that change rows without logging them.
+        """Read the foreign keys that the server has now, and warn of keys that change rows without logging them.
 
         Keys that were known before stay until the mirror has read the log up to now: they may have been dropped later.
         """
@@ -163,7 +163,7 @@ class Cascades:
         return {name for key in self._keys for name in (key.table, key.parent)}
 
     def _unknown_before(self, statement: Statement) -> list[TableName]:
-        """Return the tables whose foreign keys were not those that are known, before a statement."""
+        """Return the tables that may have had other foreign keys than the known ones, before a statement."""
         found = [name for name in _renamed(statement) if name in self._concerned]
         dropped, affected = set(dropped_names(statement.foreign_keys)), affected_tables(statement.change)
         return [*found, *(name for name in affected if not dropped <= self._keys.names.get(name, set()))]
@@ -228,7 +228,7 @@ def _renamed(statement: Statement) -> list[TableName]:
 
 
 class _Search:
-    """Finds the rows that refer to rows which changed, then those that refer to them, until there are no more."""
+    """Finds the rows that refer to rows which changed, then the rows that refer to them, until there are no more."""
 
     def __init__(
         self,
@@ -354,7 +354,7 @@ def _deletes(key: ForeignKey, change: RowChange) -> bool:
 
 
 def _needed(table: MirroredTable, keys: ForeignKeys) -> tuple[str, ...]:
-    """Return the columns that are read of rows: those of the key, and those that others refer to."""
+    """Return the columns that are read of rows: those of the key, and the ones that other tables refer to."""
     referred = [name for key in keys.to(table.name) for name in key.referenced]
     names = table.key or table.schema.names
     return tuple(dict.fromkeys((*names, *_spelled(table.schema.names, referred))))

@@ -299,7 +299,7 @@ class LoggedRows:
 
 
 class _Moved(Exception):
-    """Rows of which the log has only some columns moved to other keys: their columns are not known here."""
+    """Rows moved to other keys, and the log has only some of their columns: the others are not known here."""
 
 
 def _put_rows(records: pa.RecordBatch) -> pa.RecordBatch:

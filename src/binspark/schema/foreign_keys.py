@@ -66,7 +66,7 @@ class ForeignKey:
     on: tuple[tuple[RowChange, Action], ...] = ()
 
     def action(self, change: RowChange) -> Action | None:
-        """Return what becomes of rows if those that they refer to change; None for nothing."""
+        """Return what becomes of rows if the rows change that they refer to; None for nothing."""
         return dict(self.on).get(change)
 
     def describe(self) -> str:
@@ -95,7 +95,7 @@ def read_foreign_keys(query: Query, schemas: Collection[str] | None = None) -> l
 class ForeignKeys:
     """Foreign keys that change rows, by the tables that they refer to.
 
-    names   those of all foreign keys that were seen, also of those that change nothing, by their tables
+    names   the names of all foreign keys that were seen, by their tables; also of keys that change nothing
     """
 
     def __init__(self, keys: Iterable[ForeignKey] = ()) -> None:
@@ -137,7 +137,7 @@ class ForeignKeys:
         return found
 
     def concerning(self, names: Iterable[TableName]) -> ForeignKeys:
-        """Return those that may change rows of some tables, directly or through others."""
+        """Return the keys that may change rows of some tables, directly or through others."""
         wanted, keys, is_growing = set(names), list(self), True
         while is_growing:
             parents = {key.parent for key in keys if key.table in wanted}
