@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from binspark.errors import Purged
+from binspark.errors import Purged, SchemaError
+from binspark.mirror.schema.mirrored_table import HISTORY
+from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Family, MariaDB, MySQL
 from binspark.testing.servers import Server as RunningServer
-from tests.support.mirror.live_mirrors import assert_equal, run_mirror
+from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
 from tests.support.servers import StartServer, each_family
 
 pytestmark = pytest.mark.timeout(180)
@@ -56,6 +59,93 @@ def test_rows_are_the_same_in_whatever_form_they_are_logged(shared: RunningServe
     shared.run_sql(f"USE {database}; {''.join(steps)}")
     run_mirror(shared, lake, f"{database}.*")
     assert_equal(shared, lake, f"{database}.forms")
+
+
+DOCUMENT_CHANGES = (
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 7) WHERE id = 1",
+    "UPDATE documents SET d = JSON_REMOVE(d, '$.b[0]'), e = JSON_ARRAY_INSERT(e, '$[1]', 'é') WHERE id = 2",
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 8), id = 30 WHERE id = 3",
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 9), n = 5 WHERE id = 4",
+    "UPDATE documents SET id = 40 WHERE id = 4",
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 10) WHERE id = 5",
+    "DELETE FROM documents WHERE id = 5",
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 11) WHERE id = 6",
+    "REPLACE INTO documents VALUES (6, 6, '{}', '[6]')",
+    "UPDATE documents SET d = JSON_SET(d, '$.a', 12) WHERE id = 7",
+    "UPDATE documents SET d = NULL WHERE id = 7",
+    "UPDATE others SET n = n + 1",
+)
+"""Changes of parts of documents, and what may come after them: another key, a deletion, another row, NULL."""
+
+
+def create_documents(server: RunningServer, database: str) -> None:
+    server.run_sql(
+        f"CREATE DATABASE {database}; USE {database}; CREATE TABLE others (id INT PRIMARY KEY, n INT);"
+        "CREATE TABLE documents (id INT PRIMARY KEY, n INT, d JSON, e JSON); INSERT INTO others VALUES (1, 1);"
+    )
+    document = "JSON_OBJECT('filler', REPEAT('x', 3000), 'a', 1, 'b', JSON_ARRAY(1, 2, REPEAT('y', 300)))"
+    rows = ", ".join(f"({number}, 0, {document}, JSON_ARRAY(REPEAT('z', 2000), 2))" for number in range(1, 9))
+    server.query(f"INSERT INTO {database}.documents VALUES {rows}")
+
+
+def change_documents(server: RunningServer, database: str, image: str) -> None:
+    settings = f"SET binlog_row_value_options = PARTIAL_JSON, binlog_row_image = {image}"
+    server.run_sql(f"USE {database}; {settings}; {'; '.join(DOCUMENT_CHANGES)}")
+
+
+@pytest.mark.mysql
+@pytest.mark.parametrize("image", ["MINIMAL", "NOBLOB"])
+def test_parts_of_documents_that_the_log_does_not_contain_are_read_from_the_server(
+    mysql: RunningServer, database: str, lake: Path, kind: Format, image: str
+) -> None:
+    create_documents(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*", kind)
+    change_documents(mysql, database, image)
+    run_mirror(mysql, lake, f"{database}.*", kind)
+    assert_equal(mysql, lake, f"{database}.documents", f"{database}.others", kind=kind)
+    mysql.query(f"UPDATE {database}.documents SET n = n + 1")
+    run_mirror(mysql, lake, f"{database}.*", kind)
+    assert_equal(mysql, lake, f"{database}.documents", kind=kind)
+
+
+@pytest.mark.mysql
+def test_a_table_with_a_part_of_a_document_is_copied_again_if_it_has_other_columns_since(
+    mysql: RunningServer, database: str, lake: Path
+) -> None:
+    create_documents(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    change_documents(mysql, database, "MINIMAL")
+    mysql.query(f"ALTER TABLE {database}.documents DROP n")
+    run_mirror(mysql, lake, f"{database}.*")
+    assert_equal(mysql, lake, f"{database}.documents", f"{database}.others")
+
+
+@pytest.mark.mysql
+def test_the_history_has_the_changes_of_a_document_that_the_log_does_not_contain(
+    mysql: RunningServer, database: str, lake: Path
+) -> None:
+    create_documents(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*", history=True)
+    change_documents(mysql, database, "MINIMAL")
+    run_mirror(mysql, lake, f"{database}.*", history=True)
+    assert_equal(mysql, lake, f"{database}.documents")
+    first = rows_of(lake, str(HISTORY)).sort_by("_seq").to_pylist()[0]
+    changed = {"op": "replace", "path": "$.a", "value": 7}
+    assert json.loads(first["_after"])["d"] == {"json_diffs": [changed]}
+
+
+@pytest.mark.mysql
+def test_versions_of_rows_need_whole_documents_and_the_message_says_how_to_get_past_that(
+    mysql: RunningServer, database: str, lake: Path
+) -> None:
+    create_documents(mysql, database)
+    documents = f"{database}.documents"
+    run_mirror(mysql, lake, f"{database}.*", scd2=True)
+    change_documents(mysql, database, "MINIMAL")
+    with pytest.raises(SchemaError, match=rf"binlog_row_image=FULL .* --resnapshot {documents}"):
+        run_mirror(mysql, lake, f"{database}.*", scd2=True)
+    run_mirror(mysql, lake, f"{database}.*", scd2=True, resnapshot=(documents, f"{database}.others"))
+    assert_equal(mysql, lake, documents, f"{database}.others")
 
 
 @pytest.mark.slow

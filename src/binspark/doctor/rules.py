@@ -124,7 +124,8 @@ RULES = (
     Rule(
         "partial-json", _WARNING, ("binlog_row_value_options",), "PARTIAL_JSON", value_is_not(""),
         "For a JSON document only the changes are logged. binspark applies them to the old document; if "
-        "binlog_row_image omits that, JSON lines show the changes, and Arrow and Spark fail on the row.",
+        "binlog_row_image omits that, JSON lines show the changes, a mirror reads the row from the server, and "
+        "Arrow and Spark fail on the row.",
         mysql_only(assign("''", _NEW_SESSIONS)),
     ),
     Rule(

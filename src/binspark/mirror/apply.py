@@ -237,8 +237,9 @@ class RangeApplier:
         """
         if self._source.config is None:
             raise SchemaError(
-                f"{table.name}: the log has only some columns of rows that are not in the mirror, or were replaced; "
-                "mirror from the server, or from logs with binlog_row_image=FULL"
+                f"{table.name}: the log has only some columns of rows that are not in the mirror or were replaced, or "
+                "only a part of a JSON document; mirror from the server, or from logs with binlog_row_image=FULL, or "
+                "leave the table out with --exclude-tables"
             )
         done = completed(self._source.config, table, results, self._tables.settings.limits)
         self._consistent_from[table.name] = self._source.head()

@@ -57,7 +57,7 @@ class ChangeHistory:
     def __init__(self, target: Target, tables: frozenset[str], excluded: frozenset[str], limits: LeafLimits) -> None:
         self._target = target
         self._limits = limits
-        options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded))
+        options = SourceOptions(rows=RowFormat.JSON, selection=Selection(tables=tables, excluded=excluded, diffs=True))
         schema = arrow_schema(changes_schema(options))
         fields = [pa.field(field.name, target.column_type(field.type)) for field in schema]
         self._table = MirroredTable(TableSchema(*HISTORY, (), ()), pa.schema(fields), (_SEQ,))

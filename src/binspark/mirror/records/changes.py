@@ -38,6 +38,7 @@ def selection_of(tables: Sequence[MirroredTable]) -> Selection:
         before=not all(_has_logged_key(table) for table in tables),
         metadata_columns=_METADATA | {Metadata.COMMIT_TIME} if has_versions else _METADATA,
         images=True,
+        diffs=True,
         options=tables[0].options,
     )
 
@@ -77,7 +78,8 @@ class RecordMaker:
         moved, old_keys = self._moves(found, columns, keys, is_update)
         if absent is not None:
             ops[_flags(absent.is_valid())] = RecordOp.MERGE
-            ops[(ops == RecordOp.MERGE) & is_update & columns.may_replace(found, moved)] = RecordOp.ORPHAN
+            is_unknown = columns.may_replace(found, moved) | columns.has_diffs(found)
+            ops[(ops == RecordOp.MERGE) & is_update & is_unknown] = RecordOp.ORPHAN
         origin = None if absent is None else _origins(ops, moved, old_keys)
         batch = self._batch(keys, seq, ops, absent, origin, rows)
         if not moved.any():
@@ -225,20 +227,36 @@ class LogColumns:
     def absent(self, found: TableBatch, is_delete: Mask) -> pa.Array | None:
         """Return for each row the numbers of the columns that it does not have; None if all have all."""
         images = found.images
-        if images is None or images.complete:
+        if images is None or (images.complete and not found.diffs):
             return None
         filled = images.after.copy()
         for index in found.table.primary_key or ():
             filled[:, index] |= images.before[:, index]
         present = filled[:, self._sources]
         lists = [np.flatnonzero(~row).tolist() or None for row in present]
-        by_row = pa.array(lists, _ABSENT).take(pa.array(images.numbers))
+        by_row = self._without_diffs(found, pa.array(lists, _ABSENT).take(pa.array(images.numbers)))
         if not self._table.key and not images.before[np.unique(images.numbers)].all():
             message = f"{self._table.name} has no key, so its rows are found by all their columns"
             advice = "but the log has only some of them; set binlog_row_image=FULL on the server, or add a key"
             raise SchemaError(f"{message}, {advice}", found.position())
         result = pc.if_else(pa.array(is_delete), pa.scalar(None, _ABSENT), by_row)
         return None if result.null_count == len(result) else result
+
+    def _without_diffs(self, found: TableBatch, absent: pa.Array) -> pa.Array:
+        """Return absent columns with those of which a row has only what changed: they are not in the log either."""
+        if not found.diffs:
+            return absent
+        number_of = {source: number for number, source in enumerate(self._sources)}
+        lists = [set(numbers or ()) for numbers in absent.to_pylist()]
+        for row, column in found.diffs:
+            lists[row].add(number_of[column])
+        return pa.array([sorted(numbers) or None for numbers in lists], _ABSENT)
+
+    def has_diffs(self, found: TableBatch) -> Mask:
+        """Return which rows have only what changed of a JSON document: no row of the mirror says what it is now."""
+        has: Mask = np.zeros(found.batch.num_rows, np.bool_)
+        has[[row for row, _ in found.diffs]] = True
+        return has
 
     def may_replace(self, found: TableBatch, moved: Mask) -> Mask:
         """Return which updates of some columns may be a REPLACE of MariaDB; `moved` are those with another key.

@@ -53,8 +53,10 @@ class VersionMaker:
         rows = columns.converted(found, found.values)
         is_delete, is_update = _is(found, RowOperation.DELETE), _is(found, RowOperation.UPDATE)
         if columns.absent(found, is_delete.to_numpy(zero_copy_only=False)) is not None:
-            message = f"rows of {found.table.name} have only some columns in the log, and --scd2 needs all of them"
-            raise SchemaError(f"{message}: set binlog_row_image=FULL on the server", found.position())
+            name = found.table.name
+            message = f"rows of {name} have only some columns in the log, and --scd2 needs all of them"
+            advice = f"set binlog_row_image=FULL on the server, then copy the table with --resnapshot {name}"
+            raise SchemaError(f"{message}: {advice}", found.position())
         seq, time = found.origin(Metadata.SEQ), found.origin(Metadata.COMMIT_TIME)
         is_current = pc.if_else(is_delete, pa.scalar(None, pa.bool_()), pa.scalar(True))
         made = version_rows(self._versions, rows, time, seq, is_current)
