@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from binspark.errors import Purged, SchemaError
+from binspark.errors import Malformed, Purged, SchemaError
 from binspark.mirror.schema.mirrored_table import HISTORY
 from binspark.mirror.targets.parse import Format
 from binspark.testing.servers import Family, MariaDB, MySQL
 from binspark.testing.servers import Server as RunningServer
+from binspark.values import rows
 from tests.support.mirror.live_mirrors import assert_equal, rows_of, run_mirror
 from tests.support.servers import StartServer, each_family
 
@@ -146,6 +147,23 @@ def test_versions_of_rows_need_whole_documents_and_the_message_says_how_to_get_p
         run_mirror(mysql, lake, f"{database}.*", scd2=True)
     run_mirror(mysql, lake, f"{database}.*", scd2=True, resnapshot=(documents, f"{database}.others"))
     assert_equal(mysql, lake, documents, f"{database}.others")
+
+
+@pytest.mark.mysql
+def test_a_row_that_cannot_be_read_is_passed_by_as_the_message_says(
+    mysql: RunningServer, database: str, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_document: bytes, _diffs: bytes) -> str:
+        raise Malformed("cannot replace '$.a' in this JSON document")
+
+    create_documents(mysql, database)
+    run_mirror(mysql, lake, f"{database}.*")
+    change_documents(mysql, database, "FULL")
+    monkeypatch.setattr(rows, "apply_json_diffs", refuse)
+    with pytest.raises(Malformed, match=r"cannot replace .* --resnapshot DATABASE\.TABLE"):
+        run_mirror(mysql, lake, f"{database}.*")
+    run_mirror(mysql, lake, f"{database}.*", resnapshot=(f"{database}.documents",))
+    assert_equal(mysql, lake, f"{database}.documents", f"{database}.others")
 
 
 @pytest.mark.slow

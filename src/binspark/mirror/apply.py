@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from binspark.errors import SchemaError
+from binspark.errors import Malformed, SchemaError, Unsupported
 from binspark.mirror.cascades import Cascaded, Cascades
 from binspark.mirror.incomplete import completed
 from binspark.mirror.runners.local import Runners
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("binspark.mirror")
 _ATTEMPTS = 5
+_ADVICE = (
+    "if this is a row of a table, start the mirror with --resnapshot DATABASE.TABLE, which copies the table again and "
+    "continues after this row, or with --exclude-tables DATABASE.TABLE"
+)
 
 
 @dataclass(slots=True)
@@ -202,7 +206,10 @@ class RangeApplier:
         kept = None if self._history is None else self._history.work(len(works), parts, applied.end)
         if kept is not None:
             works.append(kept)
-        results = self._runners.of_range(applied.start, applied.end).run(parts, works) if works else []
+        try:
+            results = self._runners.of_range(applied.start, applied.end).run(parts, works) if works else []
+        except (Malformed, Unsupported) as error:
+            raise type(error)(f"{error.message}; {_ADVICE}", error.position) from error
         by_table: dict[int, list[TaskResult]] = {}
         for result in results:
             by_table.setdefault(result.table, []).append(result)
