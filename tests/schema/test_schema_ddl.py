@@ -75,7 +75,6 @@ NOT_ABOUT_TABLES = [
     "RENAME USER a@h TO b@h",
     "DROP VIEW v",
     "DROP FUNCTION f",
-    "ALTER SEQUENCE s RESTART",
     "GRANT ALL ON *.* TO u@h",
     "ANALYZE TABLE t",
     "/* CREATE TABLE t (a INT) */",

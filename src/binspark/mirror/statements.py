@@ -253,9 +253,10 @@ class StatementApplier:
     # --- ALTER and RENAME ---------------------------------------------------------------------------------------------
 
     def _altered(self, change: AlterTable, statement: Statement) -> Iterator[tuple[TableName, Pending]]:
-        others = [name for name in _exchanged(change) if self._tables.find(name) is not None]
-        for name in others:
-            self.copy_again(name, "a partition was exchanged with it")
+        for name in _exchanged(change):
+            other = self._tables.find(name)
+            if other is None or not other.position.reaches(statement.position):
+                self.copy_again(name, "a partition was exchanged with it")
         table = self._tables.find(change.name)
         new_name = next((step.name for step in change.steps if isinstance(step, RenameTo)), change.name)
         if table is None or not any(self._due([table], statement)):

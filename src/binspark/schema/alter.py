@@ -26,6 +26,7 @@ from binspark.schema.changes import (
     Key,
     KeyPart,
     NotUnderstood,
+    OtherClause,
     RenameColumn,
     RenameKey,
     SystemVersioning,
@@ -63,8 +64,15 @@ def alter_table(
     versioning = [step.enabled for step in change.steps if isinstance(step, SystemVersioning)]
     has_period = any(isinstance(step, AddColumn) and step.column.row_period for step in change.steps)
     versioned = (versioning[-1] and not has_period) if versioning else table.versioned
+    engines = [step.value for step in change.steps if isinstance(step, OtherClause) and step.name == "ENGINE"]
     return replace(
-        table, columns=tuple(columns), keys=tuple(keys), collation=collation, origin=origin, versioned=versioned
+        table,
+        columns=tuple(columns),
+        keys=tuple(keys),
+        collation=collation,
+        origin=origin,
+        versioned=versioned,
+        engine=engines[-1] if engines else table.engine,
     ).normalized()
 
 

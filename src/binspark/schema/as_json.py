@@ -16,6 +16,7 @@ from binspark.schema.table import TableName
 from binspark.values.column import Column
 
 FORMAT = "binspark schema 1"
+_EXTRAS = ("numbered", "virtual", "digits")
 
 
 def to_json(catalog: Catalog) -> str:
@@ -57,6 +58,7 @@ def _table(table: TableDefinition) -> dict[str, Any]:
         "mariadb": table.mariadb,
         "versioned": table.versioned,
         "certain": table.certain,
+        **({} if table.engine is None else {"engine": table.engine}),
         "origin": _changed_fields(table.origin),
         "columns": [_column(defined) for defined in table.columns],
         "keys": [
@@ -68,7 +70,8 @@ def _table(table: TableDefinition) -> dict[str, Any]:
 
 def _column(defined: DefinedColumn) -> dict[str, Any]:
     changed = _changed_fields(defined.column) | {"type": defined.column.type.name}
-    return changed | {"text": defined.text.name, "characters": defined.characters}
+    flags = {name: value for name in _EXTRAS if (value := getattr(defined, name))}
+    return changed | {"text": defined.text.name, "characters": defined.characters} | flags
 
 
 def _changed_fields(value: Any) -> dict[str, Any]:
@@ -91,9 +94,12 @@ def _read_column(column: dict[str, Any]) -> DefinedColumn:
     text = TextKind[column.pop("text")]
     characters = column.pop("characters")
     kind = ColumnType[column.pop("type")]
+    extras = {name: column.pop(name) for name in _EXTRAS if name in column}
+    if "digits" in extras:
+        extras["digits"] = tuple(extras["digits"])
     if column.get("members") is not None:
         column["members"] = tuple(column["members"])
-    return DefinedColumn(Column(kind, **column), text, characters)
+    return DefinedColumn(Column(kind, **column), text, characters, **extras)
 
 
 def _read_key(key: dict[str, Any]) -> Key:

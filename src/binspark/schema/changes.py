@@ -35,6 +35,7 @@ class TypeSpec:
     capacity  BLOB(n), TEXT(n): n bytes or characters must fit
     charset   the character set that the name of the type implies, as NCHAR does
     collate   the collation that it implies, as JSON does in MariaDB
+    digits    FLOAT(m, n), DOUBLE(m, n): m and n, to which values are rounded
     """
 
     type: ColumnType
@@ -50,6 +51,7 @@ class TypeSpec:
     charset: str | None = None
     collate: str | None = None
     notation: str | None = None
+    digits: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ class ColumnSpec:
     nullable  None if it has neither NULL nor NOT NULL
     default   the text of a constant after DEFAULT, None for NULL or no default
     computed  whether the server computes its values: they are generated, numbered, or the default is an expression
+    numbered  whether it is AUTO_INCREMENT
     generated whether no statement may set its values
+    virtual   whether it is generated, and not stored
     row_period, row_end  whether it is AS ROW START or AS ROW END, and whether it is the latter
     """
 
@@ -77,6 +81,8 @@ class ColumnSpec:
     generated: bool = False
     default: str | None = field(default=None, compare=False)
     computed: bool = field(default=False, compare=False)
+    numbered: bool = field(default=False, compare=False)
+    virtual: bool = field(default=False, compare=False)
 
 
 class KeyPart(NamedTuple):
@@ -207,6 +213,14 @@ class ReplaceRows:
     other: TableName | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OtherClause:
+    """A clause that changes neither columns nor keys: its first words, or the name of an option and its value."""
+
+    name: str
+    value: str = ""
+
+
 Step = (
     AddColumn
     | ChangeColumn
@@ -221,6 +235,7 @@ Step = (
     | RenameTo
     | SystemVersioning
     | ReplaceRows
+    | OtherClause
 )
 
 
@@ -236,6 +251,7 @@ class CreateTable:
     versioned: bool = False
     if_not_exists: bool = False
     replaces: bool = False
+    engine: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

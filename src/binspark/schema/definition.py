@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from binspark.event.column_types import ColumnType
 from binspark.position import Position
@@ -20,11 +20,19 @@ HASH_COLUMN = "DB_ROW_HASH_"
 
 @dataclass(frozen=True, slots=True)
 class DefinedColumn:
-    """A column, and what its length in bytes was computed from."""
+    """A column, and what its length in bytes was computed from.
+
+    numbered  whether it is AUTO_INCREMENT
+    virtual   whether it is certainly not stored: it is computed when it is read
+    digits    of FLOAT(m, n) and DOUBLE(m, n): m and n
+    """
 
     column: Column
     text: TextKind = TextKind.NOT_TEXT
     characters: int = 0
+    numbered: bool = field(default=False, compare=False)
+    virtual: bool = field(default=False, compare=False)
+    digits: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:
@@ -46,6 +54,7 @@ class TableDefinition:
     origin     the position of the statement, or the source of the definition
     versioned  whether MariaDB added the columns row_start and row_end
     certain    whether this is certainly the definition of the table; after CREATE TABLE IF NOT EXISTS it is not
+    engine     its storage engine, None if that is not known
     """
 
     columns: tuple[DefinedColumn, ...]
@@ -55,6 +64,7 @@ class TableDefinition:
     mariadb: bool = False
     versioned: bool = False
     certain: bool = True
+    engine: str | None = field(default=None, compare=False)
 
     def table_schema(self, schema: str, table: str) -> TableSchema:
         """Return the schema of the table as in the log, which includes hidden columns."""

@@ -36,11 +36,17 @@ def define_table(change: CreateTable, database_collation: int | None, origin: Po
         origin,
         mariadb=session.mariadb,
         versioned=change.versioned and not has_own_period,
+        engine=change.engine,
     ).normalized()
 
 
 def define_column(spec: ColumnSpec, table_collation: int | None, session: Session) -> DefinedColumn:
     """Return the column that a definition creates in a table with this default collation."""
+    defined = _defined_column(spec, table_collation, session)
+    return replace(defined, numbered=spec.numbered, virtual=spec.virtual, digits=spec.type.digits)
+
+
+def _defined_column(spec: ColumnSpec, table_collation: int | None, session: Session) -> DefinedColumn:
     kind = spec.type
     column = Column(
         kind.type,

@@ -64,7 +64,7 @@ _ALL = f"table_schema NOT IN {_SYSTEM}"
 
 DATABASES = f"""SELECT schema_name, default_collation_name
     FROM information_schema.schemata WHERE schema_name NOT IN {_SYSTEM}"""  # noqa: S608 (no input in it)
-_TABLES = """SELECT table_schema, table_name, table_type, table_collation
+_TABLES = """SELECT table_schema, table_name, table_type, table_collation, engine
     FROM information_schema.tables WHERE {which} AND table_type NOT LIKE '%VIEW'"""
 _COLUMNS = """SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, {extra}
     FROM information_schema.columns WHERE {which}
@@ -119,7 +119,7 @@ def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, ke
         catalog.databases[_text(name)] = Database(_collation(collation, session), complete=True)
     columns_of = _by_table(columns)
     keys_of = _by_table(keys)
-    for schema, table, kind, collation in tables:
+    for schema, table, kind, collation, engine in tables:
         name = TableName(_text(schema), _text(table))
         rows = columns_of[name]
         definition = TableDefinition(
@@ -129,6 +129,7 @@ def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, ke
             _SERVER,
             mariadb=session.mariadb,
             versioned=_text(kind) == "SYSTEM VERSIONED" and not _has_row_period(rows),
+            engine=None if engine is None else _text(engine),
         )
         catalog.tables[name] = definition.normalized()
     return catalog
@@ -167,7 +168,9 @@ def _column(row: Sequence[Any], session: Session) -> Any:
         nullable=_text(is_nullable) == "YES",
         visible="INVISIBLE" not in _text(extra).upper(),
         compressed=spec.compressed,
+        numbered="AUTO_INCREMENT" in _text(extra).upper(),
         generated=_is_generated(_text(extra)),
+        virtual="VIRTUAL GENERATED" in _text(extra).upper(),
         row_end=_ROW_END in _text(extra),
     )
     return define_column(complete, None, session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 
 import pyarrow as pa
@@ -53,7 +54,7 @@ def _implicit(column: Column, kind: pa.DataType) -> pa.Scalar:
 def _literal(text: str, column: Column, kind: pa.DataType) -> pa.Scalar:
     if column.type in (T.STRING, T.VARCHAR, T.VAR_STRING, T.ENUM) and kind == pa.string() and not column.notation:
         return pa.scalar(_stored_text(text, column), kind)
-    if column.type in _NUMBERS and column.type is not T.BIT:
+    if column.type in _NUMBERS and column.type not in (T.BIT, T.YEAR):
         return _number(text, kind, column.scale)
     if column.type in _DATES:
         return _moment(text, kind)
@@ -61,24 +62,33 @@ def _literal(text: str, column: Column, kind: pa.DataType) -> pa.Scalar:
 
 
 def _stored_text(text: str, column: Column) -> str:
-    """Return a text as the server stores it: that of CHAR without spaces at its end, of ENUM as the member is."""
-    if column.type is T.ENUM:
-        members = column.members or ()
-        found = next((member for member in members if member.lower() == text.rstrip(" ").lower()), None)
-        if found is None:
-            raise NotConstant(f"{text!r} is not a member of {column.name}")
-        return found
+    """Return a text as the server stores it: that of CHAR without spaces at its end, of ENUM as the member is.
+
+    Numbers may be written without quotes: 007 is stored as 7, and the number of a member instead of its name.
+    """
+    is_choice = column.type is T.ENUM
+    if _NUMBER.match(text) and (is_choice or not _PLAIN_NUMBER.fullmatch(text)):
+        raise NotConstant(f"the default of {column.name} is {text!r}, which may be a number or a text")
+    if is_choice and text not in (column.members or ()):
+        raise NotConstant(f"{text!r} is not a member of {column.name}")
     return text.rstrip(" ") if column.type is T.STRING else text
 
 
+_NUMBER = re.compile(r"[-+]?[\d.]")
+_PLAIN_NUMBER = re.compile(r"0|-?[1-9]\d*")
+
+
 def _number(text: str, kind: pa.DataType, scale: int) -> pa.Scalar:
+    """Return a number. One that has to be rounded is not known: servers do not all round in the same way."""
+    number = Decimal(text)
     if pa.types.is_integer(kind):
-        number = Decimal(text)
         if number != int(number):
             raise NotConstant(f"{text} is not an integer")
         return pa.scalar(int(number), pa.int64()).cast(kind)
     if pa.types.is_decimal(kind):
-        rounded = Decimal(text).quantize(Decimal(1).scaleb(-kind.scale))
+        rounded = number.quantize(Decimal(1).scaleb(-kind.scale))
+        if rounded != number:
+            raise NotConstant(f"{text} has more than {kind.scale} digits after the decimal point")
         return pa.scalar(rounded, kind)
     if pa.types.is_floating(kind) and not scale:
         return pa.scalar(float(text), kind)
@@ -86,10 +96,16 @@ def _number(text: str, kind: pa.DataType, scale: int) -> pa.Scalar:
 
 
 def _moment(text: str, kind: pa.DataType) -> pa.Scalar:
+    """Return a date or time that is written as servers print it. They read other forms by rules of their own."""
+    if not _MOMENT.fullmatch(text):
+        raise NotConstant(f"{text!r} is not written as YYYY-MM-DD or YYYY-MM-DD hh:mm:ss")
     if text.startswith("0000-00-00") and kind != pa.string():
         return pa.scalar(None, kind)
     if kind == pa.date32():
-        return pa.scalar(datetime.date.fromisoformat(text[:10]), kind)
+        return pa.scalar(datetime.date.fromisoformat(text), kind)
     if kind == DATETIME:
         return pa.scalar(datetime.datetime.fromisoformat(text), kind)
     raise NotConstant(f"{text} of type {kind}")
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")

@@ -1,4 +1,4 @@
-"""ALTER TABLE: a list of steps, of which those are returned that change columns, keys or names."""
+"""ALTER TABLE: a list of steps, all of which are returned: a clause without one of its own is an `OtherClause`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from binspark.schema.changes import (
     DefaultCharset,
     DropColumn,
     DropKey,
+    OtherClause,
     RenameColumn,
     RenameKey,
     RenameTo,
@@ -101,6 +102,11 @@ _OPTIONS = frozenset(
         "START",
     )
 )
+_SECOND_WORDS = ("DIRECTORY", "KEYS", "VALIDATION", "TRANSACTION", "SYSTEM")
+_FLAGS = (
+    *("FORCE", "ENABLE KEYS", "DISABLE KEYS", "WITH VALIDATION", "WITHOUT VALIDATION", "SECONDARY_LOAD"),
+    *("SECONDARY_UNLOAD", "START TRANSACTION"),
+)
 
 
 def read_alter_table(sql: SqlReader) -> AlterTable:
@@ -112,7 +118,8 @@ def read_alter_table(sql: SqlReader) -> AlterTable:
     sql.accept("NOWAIT")
     steps: list[Step] = []
     while not sql.ended:
-        steps.extend(_read_steps(sql))
+        words = " ".join(filter(None, (sql.word, sql.peek(1).word)))
+        steps.extend(list(_read_steps(sql)) or [OtherClause(words)])
         sql.accept_sign(",")
     return AlterTable(name, tuple(steps), sql.session)
 
@@ -131,7 +138,7 @@ def _read_steps(sql: SqlReader) -> Iterator[Step]:
     elif sql.at_any(*_PARTITION_WORK):
         yield from _partition_work(sql)
     elif sql.word in _OPTIONS or sql.is_sign("=", ahead=1):
-        yield from _skip_options(sql)
+        yield from _read_options(sql)
     else:
         raise sql.refused("a step of ALTER TABLE")
 
@@ -151,16 +158,30 @@ def _rest_of_charset(sql: SqlReader, request: CharsetRequest) -> CharsetRequest:
     return request
 
 
-def _skip_options(sql: SqlReader) -> Iterator[Step]:
-    """Skip options, which need no commas between them; a character set may be among them."""
+def _read_options(sql: SqlReader) -> Iterator[Step]:
+    """Read options, which need no commas between them; a character set may be among them."""
     while not (sql.ended or sql.is_sign(",")):
         request = read_charset_option(sql, NO_REQUEST)
         if request is not None:
             yield DefaultCharset(_rest_of_charset(sql, request))
         elif sql.at("PARTITION", "BY"):
             sql.skip_rest()
+            yield OtherClause("PARTITION BY")
         else:
-            sql.skip_one()
+            yield _option(sql)
+
+
+def _option(sql: SqlReader) -> OtherClause:
+    """Read an option: words, and a value unless it is one of those that have none."""
+    name = sql.next().value.upper()
+    if second := sql.accept_any(*_SECOND_WORDS):
+        name = f"{name} {second}"
+    if name in _FLAGS:
+        return OtherClause(name)
+    sql.accept_sign("=")
+    value = sql.peek().value
+    sql.skip_one()
+    return OtherClause(name, value)
 
 
 def _skip_order(sql: SqlReader) -> None:
@@ -213,6 +234,7 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
             yield from [AddKey(key)] if key else []
         elif sql.at("PERIOD", "FOR"):
             sql.skip_element()
+            yield OtherClause("ADD PERIOD")
         else:
             column = read_column(sql)
             yield AddColumn(column, None, if_not_exists)
@@ -296,6 +318,8 @@ def _alter(sql: SqlReader) -> Iterator[Step]:
     name = sql.name()
     if sql.at("SET") and sql.peek(1).word in ("VISIBLE", "INVISIBLE"):
         yield ColumnVisibility(name, sql.peek(1).word == "VISIBLE")
+    else:
+        yield OtherClause(f"ALTER COLUMN {sql.word} {sql.peek(1).word}")
     sql.skip_element()
 
 

@@ -34,7 +34,7 @@ def read_definition(sql: SqlReader, name: str) -> ColumnSpec:
     kind = read_type(sql)
     draft = _Draft()
     if is_serial:
-        draft.fields.update(nullable=False, unique=True, computed=True)
+        draft.fields.update(nullable=False, unique=True, computed=True, numbered=True)
     while not (sql.ended or sql.is_sign(",") or sql.is_sign(")") or sql.at_any("FIRST", "AFTER")):
         _read_attribute(sql, draft)
     request = CharsetRequest(draft.charset, draft.collate, draft.binary)
@@ -129,8 +129,10 @@ def _as(sql: SqlReader, draft: _Draft) -> None:
         draft.fields.update(row_period=True, row_end=is_end, generated=True, nullable=False)
     else:
         draft.fields["computed"] = True
-        if not sql.accept("IDENTITY"):
-            draft.fields["generated"] = True
+        if sql.accept("IDENTITY"):
+            draft.fields["numbered"] = True
+        else:
+            draft.fields.update(generated=True, virtual=True)
             sql.skip_parentheses()
 
 
@@ -169,7 +171,7 @@ def _on(sql: SqlReader, _draft: _Draft) -> None:
 
 def _serial(sql: SqlReader, draft: _Draft) -> None:
     sql.expect("DEFAULT", "VALUE")
-    draft.fields.update(nullable=False, unique=True, computed=True)
+    draft.fields.update(nullable=False, unique=True, computed=True, numbered=True)
 
 
 def _references(sql: SqlReader, _draft: _Draft) -> None:
@@ -226,7 +228,7 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "PRIMARY": _primary,
     "KEY": _set(primary=True),
     "UNIQUE": _unique,
-    "AUTO_INCREMENT": _set(nullable=False, computed=True),
+    "AUTO_INCREMENT": _set(nullable=False, computed=True, numbered=True),
     "DEFAULT": _default,
     "ON": _on,
     "SERIAL": _serial,
@@ -234,8 +236,8 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "GENERATED": _generated,
     "AS": _as,
     "VIRTUAL": _skip(0),
-    "STORED": _skip(0),
-    "PERSISTENT": _skip(0),
+    "STORED": _set(virtual=False),
+    "PERSISTENT": _set(virtual=False),
     "VISIBLE": _set(visible=True),
     "INVISIBLE": _set(visible=False),
     "COMPRESSED": _compressed,

@@ -23,6 +23,7 @@ class _Tail:
     charset: CharsetRequest = NO_REQUEST
     versioned: bool = False
     from_query: bool = False
+    engine: str | None = None
 
 
 @dataclass(slots=True)
@@ -45,7 +46,16 @@ def read_create_table(sql: SqlReader) -> CreateTable | CopyTable:
     if not tail.from_query:
         _read_tail(sql, tail)
     columns = None if tail.from_query or not elements.columns else tuple(elements.columns)
-    return CreateTable(name, columns, tuple(elements.keys), tail.charset, sql.session, tail.versioned, if_not_exists)
+    return CreateTable(
+        name,
+        columns,
+        tuple(elements.keys),
+        tail.charset,
+        sql.session,
+        tail.versioned,
+        if_not_exists,
+        engine=tail.engine,
+    )
 
 
 def read_create_temporary(sql: SqlReader) -> TemporaryTables:
@@ -125,6 +135,9 @@ def _read_tail(sql: SqlReader, tail: _Tail) -> None:
             tail.charset = changed
         elif sql.accept("WITH", "SYSTEM", "VERSIONING"):
             tail.versioned = True
+        elif sql.accept("ENGINE"):
+            sql.accept_sign("=")
+            tail.engine = sql.word_or_text()
         elif sql.at_any(*_QUERY_WORDS) or (sql.is_sign("(") and _begins_query(sql)):
             tail.from_query = True
             return

@@ -20,6 +20,7 @@ from binspark.schema.changes import (
     DropTables,
     Key,
     NotUnderstood,
+    OtherClause,
     RenameTables,
     TemporaryTables,
     TruncateTable,
@@ -93,10 +94,15 @@ def _create_index(sql: SqlReader) -> Change | None:
 
 
 def _alter(sql: SqlReader) -> Change | None:
-    while sql.accept_any("ONLINE", "OFFLINE", "IGNORE"):
-        pass
+    ignores = False
+    while word := sql.accept_any("ONLINE", "OFFLINE", "IGNORE"):
+        ignores |= word == "IGNORE"
     if sql.accept("TABLE"):
-        return read_alter_table(sql)
+        change = read_alter_table(sql)
+        return replace(change, steps=(OtherClause("IGNORE"), *change.steps)) if ignores else change
+    if sql.accept("SEQUENCE"):
+        sql.accept("IF", "EXISTS")
+        return AlterTable(sql.table_name(), (OtherClause("ALTER SEQUENCE"),), sql.session)
     if sql.accept_any(*_DATABASE):
         is_named = not sql.at_any("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "READ", "ENCRYPTION", "COMMENT")
         name = sql.stored_name() if is_named else sql.schema

@@ -130,16 +130,18 @@ def _number(sql: SqlReader, name: str) -> TypeSpec:
 def _float(sql: SqlReader, _name: str) -> TypeSpec:
     """Read FLOAT, FLOAT(bits), FLOAT(digits, digits)."""
     numbers = _numbers(sql)
-    wide = len(numbers) == 1 and numbers[0] > _MAX_FLOAT_BITS
-    return TypeSpec(T.DOUBLE, size=8, unsigned=False) if wide else TypeSpec(T.FLOAT, size=4, unsigned=False)
+    if len(numbers) == 1:
+        wide = numbers[0] > _MAX_FLOAT_BITS
+        return TypeSpec(T.DOUBLE, size=8, unsigned=False) if wide else TypeSpec(T.FLOAT, size=4, unsigned=False)
+    return TypeSpec(T.FLOAT, size=4, unsigned=False, digits=tuple(numbers))
 
 
 def _double(sql: SqlReader, name: str) -> TypeSpec:
     sql.accept("PRECISION")
-    _numbers(sql)
+    digits = tuple(_numbers(sql))
     if name == "REAL" and sql.session.has_mode(SqlMode.REAL_AS_FLOAT):
-        return TypeSpec(T.FLOAT, size=4, unsigned=False)
-    return TypeSpec(T.DOUBLE, size=8, unsigned=False)
+        return TypeSpec(T.FLOAT, size=4, unsigned=False, digits=digits)
+    return TypeSpec(T.DOUBLE, size=8, unsigned=False, digits=digits)
 
 
 def _bit(sql: SqlReader, _name: str) -> TypeSpec:
