@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from binspark.spark.scd2 import scd2
     from binspark.spark.tables import tables
     from binspark.spark.workers import register
-    from binspark.sql.api import sql
+    from binspark.sql.api import ConflictWarning, sql
 
 __all__ = [
     "Authentication",
@@ -76,6 +76,7 @@ __all__ = [
     "CannotUndo",
     "Change",
     "Checksum",
+    "ConflictWarning",
     "ConnectionLost",
     "Damage",
     "DamageWarning",
@@ -136,6 +137,7 @@ __all__ = [
 _MODULES = {
     "BinlogPosition": ("binspark.replication.position", "BinlogPosition"),
     "Change": ("binspark.changes.change", "Change"),
+    "ConflictWarning": ("binspark.sql.api", "ConflictWarning"),
     "Damage": ("binspark.files.damage", "Damage"),
     "DamageWarning": ("binspark.files.damage", "DamageWarning"),
     "Event": ("binspark.event", "Event"),

@@ -129,4 +129,4 @@ class OptionError(BinlogError):
 
 
 class CannotUndo(BinlogError):
-    """A change cannot be undone: it is a statement, or the log does not have the old values."""
+    """A change cannot be undone: it is a statement, the log lacks the old values, or others changed the row later."""

@@ -33,8 +33,9 @@ def test_who_deleted_it(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_undo_a_mistake(capfd: pytest.CaptureFixture[str]) -> None:
-    everything, some = (printed(capfd, words) for words in recipe_commands("Undo a mistake")[:2])
+    everything, merged, some = (printed(capfd, words) for words in recipe_commands("Undo a mistake")[:3])
     assert everything.count("INSERT INTO `shop`.`orders`") == 150
+    assert merged == everything
     assert 0 < some.count("INSERT INTO `shop`.`orders`") < 150
 
 
@@ -47,7 +48,7 @@ def test_undo_a_mistake_on_a_server(mysql: Server, database: str, capfd: pytest.
     before = tables_of(mysql, database)
     file, offset = mysql.query("SHOW BINARY LOG STATUS")[0][:2]
     mysql.query(f"DELETE FROM {database}.orders")
-    words, apply = recipe_commands("Undo a mistake")[2:]
+    words, apply = recipe_commands("Undo a mistake")[3:]
     values = {"db1": "127.0.0.1", "shop.orders": f"{database}.orders", "--host": "--host"}
     command = [values.get(word, word) for word in words[: words.index(">")]]
     command[command.index("--start") + 1] = f"{file}:{offset}"

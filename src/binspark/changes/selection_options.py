@@ -71,6 +71,7 @@ class SqlOptions(SelectionOptions, total=False):
     """The options of everything that writes rows as SQL; `binspark.sql.options` has their meanings."""
 
     undo: bool
+    on_conflict: str
     skip_statements: bool
     disable_log_bin: bool
     keep_gtids: bool

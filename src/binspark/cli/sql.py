@@ -17,7 +17,9 @@ from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
 
 if TYPE_CHECKING:
     from binspark.columns.selection import Selection
+    from binspark.files.sources import LogSource
     from binspark.sql.script import Script
+    from binspark.sql.server_now import ServerNow
 
 _Command = Callable[..., Any]
 
@@ -43,13 +45,17 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
     key; in a table without one by all of their values.
 
     --undo writes the inverse of each change, the last one first, and only once all of it is known: a statement, or a
-    change whose old values are not in the log (binlog_row_image), ends it with a message.
+    change whose old values are not in the log (binlog_row_image), ends it with a message. So do rows that transactions
+    which are not undone have changed later, in the logs or (--host) on the server: --on-conflict chooses what becomes
+    of them. Each statement finds only a row that is as it was left, and each transaction of the script is rolled back,
+    with an error, if one was not found.
     """
     from binspark.sql.inputs import script_of
     from binspark.sql.range_options import OF_FILES, OF_SERVER
     from binspark.sql.script import Script
 
-    chosen = ScriptOptions(**{option.name: options.pop(option.name) for option in SCRIPT_OPTIONS})
+    given = {option.name: options.pop(option.name) for option in SCRIPT_OPTIONS}
+    chosen = ScriptOptions(**{name: value for name, value in given.items() if value is not None})
     selection = selection_from(options, timezone)
     damage = Damage(skip_damaged=skip_damaged)
     inputs = logs.inputs(selection, timezone, on_damage=damage.on_damage)
@@ -65,13 +71,31 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
         on_notice=damage.report,
     )
     with damage.ends_command():
-        for text in script_of(inputs, script):
+        later = _logs_after(logs, len(inputs)) if chosen.undo and selection.stop_position is not None else []
+        server = _server_now(logs.server, timezone, script) if chosen.undo and logs.server is not None else None
+        for text in script_of(inputs, script, later, server):
             print_texts([text])
+    for notice in () if script.conflicts is None else script.conflicts.notices():
+        print_message(notice)
     if script.is_empty and not damage.found:
         print_message("the script is empty: nothing in what was read is a change that the options select")
     if logs.server is not None:
         _warn_about_side_effects(logs.server, script, selection)
     return damage.exit_code
+
+
+def _logs_after(logs: Logs, count: int) -> list[LogSource]:
+    """Return the logs after those that are undone."""
+    from binspark.files.sources import find_logs
+
+    return find_logs(logs.files)[count:]
+
+
+def _server_now(server: ServerRange, timezone: tzinfo, script: Script) -> ServerNow:
+    """Return what an undo is compared with: the same part of the server's log, and its rows as they are now."""
+    from binspark.sql.server_now import ServerNow
+
+    return ServerNow(server.open(timezone), server.connection, script, print_message)
 
 
 def _warn_about_side_effects(server: ServerRange, script: Script, selection: Selection) -> None:

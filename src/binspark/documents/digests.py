@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,6 +24,7 @@ from binspark.schema.table import TableSchema
 Digests = npt.NDArray[np.uint64]
 """Two words for each row or text."""
 
+_OFFSET_BYTES = 4
 _METADATA = frozenset({Metadata.OP, Metadata.LOG_POS})
 
 
@@ -49,6 +51,15 @@ def row_digests(found: TableBatch) -> Digests:
     return digests
 
 
+def value_digests(columns: Sequence[pa.Array], count: int, *seed: str) -> Digests:
+    """Return the digests of the values that rows have in some columns. The seed distinguishes rows of other tables."""
+    digests: Digests = np.tile(np.array(text_digest(*seed), dtype=np.uint64), (count, 1))
+    for column in columns:
+        kind = column.type
+        _continue(digests, column if pa.types.is_string(kind) or pa.types.is_binary(kind) else column.cast(pa.string()))
+    return digests
+
+
 def text_digest(*texts: str | bytes) -> tuple[int, int]:
     """Return the digest of texts."""
     digest = blake2b(digest_size=16)
@@ -65,7 +76,8 @@ def _continue(digests: Digests, texts: pa.Array) -> None:
     _, offsets, data = texts.buffers()
     valid = np.ascontiguousarray(texts.is_valid().to_numpy(zero_copy_only=False), dtype=np.uint8)
     address = 0 if data is None else data.address
-    digest_texts(digests.ctypes.data, len(texts), offsets.address, address, valid.ctypes.data)
+    first = offsets.address + _OFFSET_BYTES * texts.offset
+    digest_texts(digests.ctypes.data, len(texts), first, address, valid.ctypes.data)
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -14,13 +15,17 @@ from binspark.files.positions import part_between
 from binspark.files.schema_file import Schema, history_of
 from binspark.files.sources import Paths, find_logs
 from binspark.files.unmatched import warning_at_end
-from binspark.options.option import Surface
+from binspark.options.option import Surface, frames_to_caller
 from binspark.sql.inputs import script_of
 from binspark.sql.options import SCRIPT_OPTIONS, ScriptOptions
 from binspark.sql.script import Script
 
 if TYPE_CHECKING:
     from binspark.encryption.keyring import Keyring
+
+
+class ConflictWarning(UserWarning):
+    """Rows of an undo were changed later by others: some of their changes may not be undone, or overwrite others."""
 
 
 def sql(
@@ -39,8 +44,9 @@ def sql(
 
     `schema_file` is a dump (`mysqldump --no-data`) with the names, types and keys that the log lacks. With `undo` the
     script has the inverse of each change, the last one first; nothing is yielded before the logs are read, and what
-    cannot be undone is the error `CannotUndo`. `keyring` has the keys of encrypted logs. The other options are those of
-    `SqlOptions`.
+    cannot be undone is the error `CannotUndo`: so are rows that transactions which are not undone have changed later.
+    `on_conflict="skip"`, `"merge"` or `"overwrite"` undoes the rest; these rows are a warning then. `keyring` has the
+    keys of encrypted logs. The other options are those of `SqlOptions`.
     """
     given: dict[str, Any] = dict(options)
     chosen = {
@@ -51,5 +57,14 @@ def sql(
     selection = make_selection(given)
     script = Script(selection, history_of(schema_file), ScriptOptions(**chosen))
     on_damage = damage_handler(skip_damaged)
-    logs = part_between(find_logs(paths, keyring_storage(keyring, keyring_password_file)), selection)
-    return warning_at_end(script_of([FileInput(log, on_damage) for log in logs], script), selection)
+    logs = find_logs(paths, keyring_storage(keyring, keyring_password_file))
+    parts = part_between(logs, selection)
+    texts = script_of([FileInput(log, on_damage) for log in parts], script, logs[len(parts) :])
+    return warning_at_end(_warning_of_conflicts(texts, script), selection)
+
+
+def _warning_of_conflicts(texts: Iterator[bytes], script: Script) -> Iterator[bytes]:
+    """Yield the parts of a script; after the last one, warn of rows that others have changed later."""
+    yield from texts
+    for notice in script.conflicts.notices() if script.conflicts is not None else ():
+        warnings.warn(notice, ConflictWarning, stacklevel=frames_to_caller())

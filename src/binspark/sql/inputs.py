@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage
@@ -13,9 +14,19 @@ from binspark.files.sources import LogSource
 from binspark.files.standard_input import STANDARD_INPUT
 from binspark.sql.script import Script
 
+if TYPE_CHECKING:
+    from binspark.sql.server_now import ServerNow
 
-def script_of(inputs: Sequence[LogInput], script: Script) -> Iterator[bytes]:
-    """Yield the script of logs, in parts."""
+
+def script_of(
+    inputs: Sequence[LogInput], script: Script, later: Sequence[LogSource] = (), server: ServerNow | None = None
+) -> Iterator[bytes]:
+    """Yield the script of logs, in parts.
+
+    An undo is compared with `later` logs, which are not undone, and with what the rows of a `server` are now.
+    """
+    if script.undo:
+        _find_conflicts(inputs, script, later, server)
     sources = [log.source for log in inputs if isinstance(log, FileInput) and log.on_damage is None]
     if sources and not any(source.name == STANDARD_INPUT for source in sources):
         script.write_in_bulk(sources)
@@ -32,6 +43,21 @@ def script_of(inputs: Sequence[LogInput], script: Script) -> Iterator[bytes]:
             else:
                 yield from _source_parts(log.source, script, log.on_damage)
         yield from script.finish()
+
+
+def _find_conflicts(
+    inputs: Sequence[LogInput], script: Script, later: Sequence[LogSource], server: ServerNow | None
+) -> None:
+    """Read the logs before they are undone, and what comes after that, for changes of others."""
+    conflicts = script.begin_conflicts(has_later=bool(later) or server is not None)
+    if conflicts is None:
+        return
+    files = [log for log in inputs if isinstance(log, FileInput)]
+    is_damaged = any(log.on_damage is not None for log in files)
+    conflicts.read_files([log.source for log in files], later, skip_damaged=is_damaged)
+    if server is not None:
+        server.compare(conflicts)
+    conflicts.decide()
 
 
 def _source_parts(source: LogSource, script: Script, on_damage: OnDamage | None) -> Iterator[bytes]:

@@ -46,6 +46,11 @@ class ColumnSql:
     lenient: int | None = None
     keeps_time: bool = False
 
+    @property
+    def is_inexact(self) -> bool:
+        """Whether the column is equal to values that it does not have: text in another case, or with other spaces."""
+        return self.comparable != self.name
+
     def value(self, value: Value) -> str:
         """Return the literal of a value."""
         return "NULL" if value is None else self.literal(value)

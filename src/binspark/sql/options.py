@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from binspark.errors import OptionError
 from binspark.options import values
 from binspark.options.option import EVERYWHERE, Option, Surface
 
 _NOT_IN_SPARK = EVERYWHERE - {Surface.SPARK}
+
+
+class OnConflict(StrEnum):
+    """What an undo does with rows that others have changed since.
+
+    REFUSE     it is refused: an error that lists the rows
+    SKIP       their changes are not undone
+    MERGE      of an update, the columns are restored that nobody else has changed; other changes are not undone
+    OVERWRITE  the old values are restored, whatever the rows have become
+    """
+
+    REFUSE = "refuse"
+    SKIP = "skip"
+    MERGE = "merge"
+    OVERWRITE = "overwrite"
+
 
 UNDO = Option(
     name="undo", parse=values.flag, metavar="", default="false", surfaces=_NOT_IN_SPARK,
@@ -30,8 +47,14 @@ NO_COMMENTS = Option(
     name="no_comments", parse=values.flag, metavar="", default="false", surfaces=_NOT_IN_SPARK,
     help="Leave out the comments: GTID, position, time, server, thread and statement of the changes.",
 )  # fmt: skip
+ON_CONFLICT = Option(
+    name="on_conflict", parse=values.one_of(OnConflict), metavar="POLICY", choices=tuple(OnConflict),
+    default="refuse", surfaces=_NOT_IN_SPARK,
+    help="What --undo does with rows that transactions which are not undone have changed later: refuse to write the "
+    "script, skip them, merge (restore the columns that nobody has changed later), or overwrite the later values.",
+)  # fmt: skip
 
-SCRIPT_OPTIONS = (UNDO, SKIP_STATEMENTS, DISABLE_LOG_BIN, KEEP_GTIDS, NO_COMMENTS)
+SCRIPT_OPTIONS = (UNDO, ON_CONFLICT, SKIP_STATEMENTS, DISABLE_LOG_BIN, KEEP_GTIDS, NO_COMMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +62,20 @@ class ScriptOptions:
     """What a script is to contain; the fields are those of `SCRIPT_OPTIONS`."""
 
     undo: bool = False
+    on_conflict: OnConflict = OnConflict.REFUSE
     skip_statements: bool = False
     disable_log_bin: bool = False
     keep_gtids: bool = False
     no_comments: bool = False
 
+    @property
+    def guarded(self) -> bool:
+        """Whether rows are only undone as long as they are as they were left."""
+        return self.undo and self.on_conflict is not OnConflict.OVERWRITE
+
     def __post_init__(self) -> None:
+        if self.on_conflict is not OnConflict.REFUSE and not self.undo:
+            raise OptionError("is for --undo", option="on_conflict")
         if self.undo and self.keep_gtids:
             raise OptionError(
                 "cannot be combined with --undo: what undoes a transaction is another transaction", option="keep_gtids"

@@ -16,13 +16,14 @@ from binspark.kernels.compiler import Writer, callback_address
 from binspark.kernels.objects.layout import Source
 from binspark.kernels.objects.rows import WRITERS
 from binspark.kernels.sql.documents import write_document_value
-from binspark.kernels.sql.layout import Plain
+from binspark.kernels.sql.layout import Guards, Plain
 from binspark.kernels.sql.layout import SqlField as F
 from binspark.kernels.sql.literals import write_exact, write_float, write_moment, write_text
 from binspark.schema.collations import known_charset
 from binspark.schema.table import TableSchema
 from binspark.sql.literals import Literal
 from binspark.sql.statements import statements_of
+from binspark.sql.transactions import COUNT_MISSED
 from binspark.values.column import BINARY_COLLATION, Column
 
 Numbers = npt.NDArray[np.int64]
@@ -60,10 +61,10 @@ _MAX_NUMBER = 2 * 64  # bytes that a value of fixed size takes, and those that a
 class RowFields:
     """The columns of the rows of one batch for the kernel: how values are written, then how they are compared."""
 
-    def __init__(self, table: TableSchema, arrays: Sequence[pa.Array]) -> None:
+    def __init__(self, table: TableSchema, arrays: Sequence[pa.Array], *, undo: bool) -> None:
         count = len(table.columns)
         self._arrays: list[pa.Array] = []
-        self.numbers = table_texts(table).numbers.copy()
+        self.numbers = table_texts(table, undo=undo).numbers.copy()
         writers = statements_of(table).columns
         for index, (column, writer, array) in enumerate(zip(table.columns, writers, arrays, strict=True)):
             written = self.numbers[index]
@@ -117,7 +118,7 @@ class RowFields:
 class TableTexts:
     """What is the same in all statements of a table: the numbers of its columns, and the texts that they point to."""
 
-    def __init__(self, table: TableSchema) -> None:
+    def __init__(self, table: TableSchema, *, undo: bool) -> None:
         columns = statements_of(table).columns
         count = len(columns)
         self._words = words_of([text for index in range(count) for text in _texts_of(table, index)])
@@ -125,6 +126,7 @@ class TableTexts:
         for index, column in enumerate(columns):
             for row in (self.numbers[index], self.numbers[count + index]):
                 row[F.SETTABLE], row[F.KEEPS_TIME] = column.settable, column.keeps_time
+                row[F.GUARDS] = _guards(table, index)
                 for number, field in enumerate(_FIELD_TEXTS):
                     row[field : field + 2] = self._words.words[len(_FIELD_TEXTS) * index + number]
         name, settable = statements_of(table).name, [column.name for column in columns if column.settable]
@@ -134,16 +136,24 @@ class TableTexts:
                 f"INSERT INTO {name} (",
                 f"DELETE FROM {name} WHERE ",  # noqa: S608
                 f"UPDATE {name} SET ",  # noqa: S608
+                COUNT_MISSED if undo else "",
             ]
         )
-        self.row_bytes = 2 * self._words.bytes + self.statements.bytes + 2 * _MAX_NUMBER * (count + 1)
+        self.row_bytes = 2 * self._words.bytes + self.statements.bytes + 3 * _MAX_NUMBER * (count + 1)
         """The maximum bytes of a statement, besides its values of variable size."""
 
 
 @lru_cache(maxsize=256)
-def table_texts(table: TableSchema) -> TableTexts:
+def table_texts(table: TableSchema, *, undo: bool) -> TableTexts:
     """Return what is the same in all statements of a table."""
-    return TableTexts(table)
+    return TableTexts(table, undo=undo)
+
+
+def _guards(table: TableSchema, index: int) -> Guards:
+    """Return whether the condition of an undo compares a column besides the key."""
+    if index not in statements_of(table).guards:
+        return Guards.NEVER
+    return Guards.IF_EXACT if table.columns[index].is_document else Guards.ALWAYS
 
 
 def _texts_of(table: TableSchema, index: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from ctypes import string_at
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,12 @@ from binspark.kernels.sql.layout import Statements
 from binspark.kernels.sql.statements import write_statements
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
+from binspark.sql.options import ScriptOptions
 from binspark.sql.row_fields import Numbers, RowFields, table_texts
 from binspark.sql.statements import statements_of
+
+if TYPE_CHECKING:
+    from binspark.sql.conflicts import Conflicts
 
 
 class ByReference(Enum):
@@ -47,13 +51,16 @@ Text = bytes | ByReference
 class RowTexts:
     """The statements of one log after the other, asked for in the order of the log."""
 
-    def __init__(self, selection: Selection, history: SchemaHistory, *, undo: bool) -> None:
+    def __init__(
+        self, selection: Selection, history: SchemaHistory, options: ScriptOptions, conflicts: Conflicts | None
+    ) -> None:
         cache.enable()
         wanted = replace(selection, operations=selection.operations & ~Operations.TRUNCATE).with_complete_rows()
-        options = replace(wanted.options, exact=True, time=TimeFormat.STRING)
+        exact = replace(wanted.options, exact=True, time=TimeFormat.STRING)
         own_history = SchemaHistory(history.base, lower_case_names=history.lower_case_names)
-        self._reader = BatchReader(replace(wanted, options=options), own_history)
-        self._undo = undo
+        self._reader = BatchReader(replace(wanted, options=exact), own_history)
+        self._options, self._conflicts = options, conflicts
+        self._undo = options.undo
         self._file = ""
         self._windows: Iterator[list[TableBatch]] = iter(())
         self._groups: list[_Group] = []
@@ -104,7 +111,8 @@ class RowTexts:
 
     def _written(self, found: TableBatch) -> _Statements:
         try:
-            return _Statements(found, undo=self._undo)
+            elsewhere = None if self._conflicts is None else self._conflicts.events_of(self._file)
+            return _Statements(found, self._options, elsewhere)
         except SchemaError as error:
             raise error.at(Position(self._file, found.origin(Metadata.LOG_POS)[0].as_py())) from None
 
@@ -165,6 +173,8 @@ class _Group:
 class _Statements:
     """The statements of the rows of a batch: the numbers for the kernel that writes them, and what they point to.
 
+    Rows of events at the positions `by_reference` are left to Python.
+
     positions      for each text, which is of consecutive rows of an event, the offset of the event
     rows           the number of its first row in the event
     addresses      where it is, and
@@ -172,15 +182,19 @@ class _Statements:
     by_reference   whether it lacks rows that Python must write
     """
 
-    def __init__(self, found: TableBatch, *, undo: bool) -> None:
-        texts = table_texts(found.table)
+    def __init__(self, found: TableBatch, options: ScriptOptions, by_reference: Numbers | None) -> None:
+        undo = options.undo
+        texts = table_texts(found.table, undo=undo)
         self._undo, self._count = undo, found.batch.num_rows
         self._numbers = numbers = np.zeros(Statements.WIDTH, dtype=np.int64)
         self._arrays: list[npt.NDArray[Any]] = []
         self._kept: list[RowFields] = []
         self._by_reference = np.full(self._count, statements_of(found.table).by_row)
+        if by_reference is not None:
+            self._by_reference |= np.isin(found.origin(Metadata.LOG_POS).to_numpy(zero_copy_only=False), by_reference)
         numbers[ChangedRows.ROWS], numbers[Statements.UNDO] = self._count, undo
-        numbers[Statements.INSERT_ALL : Statements.WIDTH] = texts.statements.words.reshape(-1)
+        numbers[Statements.GUARDED] = options.guarded
+        numbers[Statements.INSERT_ALL : Statements.GUARDED] = texts.statements.words.reshape(-1)
         self._describe_images(found)
         size = self._describe_values(found)
         self._point(Statements.BY_REFERENCE, self._by_reference)
@@ -230,7 +244,7 @@ class _Statements:
         return size
 
     def _describe_rows(self, number: ChangedRows, found: TableBatch, arrays: Sequence[pa.Array]) -> int:
-        fields = RowFields(found.table, arrays)
+        fields = RowFields(found.table, arrays, undo=self._undo)
         self._kept.append(fields)
         self._point(number, fields.numbers)
         for column, array in zip(found.table.columns, arrays, strict=True):

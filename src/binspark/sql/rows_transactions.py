@@ -23,12 +23,11 @@ from binspark.kernels.objects.layout import SLACK
 from binspark.kernels.sql.layout import RowsEvent, RowsTransaction, Walk, WalkStop
 from binspark.kernels.sql.layout import Script as S
 from binspark.kernels.sql.transactions import find_transactions, write_transactions
-from binspark.position import log_name
 from binspark.sql.options import ScriptOptions
 from binspark.sql.row_fields import Numbers
 from binspark.sql.row_texts import EventTexts
 from binspark.sql.session import Settings, change_of_settings, settings_of_rows
-from binspark.sql.transactions import one_line
+from binspark.sql.transactions import UNDO_ENDING, one_line, shown_log
 
 _CAPACITY = 1 << 14
 _FOREIGN = RowsFlag.NO_FOREIGN_KEY_CHECKS | RowsFlag.USE_SQL_FOREIGN_KEY_ON_DELETE_CASCADE
@@ -60,7 +59,7 @@ class RowsTransactions:
 
     def __init__(self, file: str, options: ScriptOptions, moment: Callable[[int], str]) -> None:
         self._options, self._moment = options, moment
-        self._file = words_of([f"{log_name(file)}:"])
+        self._texts = words_of([f"{shown_log(file)}:", *UNDO_ENDING])
         self._transactions = np.zeros((_CAPACITY, RowsTransaction.WIDTH), dtype=np.int64)
         self._events = np.zeros((_CAPACITY, RowsEvent.WIDTH), dtype=np.int64)
         self._walk = walk = np.zeros(Walk.WIDTH, dtype=np.int64)
@@ -112,8 +111,8 @@ class RowsTransactions:
         numbers[S.CHANGES], numbers[S.MOMENTS] = _CHANGES.words.ctypes.data, moments.words.ctypes.data
         numbers[S.NOTES] = notes.words.ctypes.data
         numbers[S.HAS_COMMENTS], numbers[S.KEEPS_GTIDS] = not self._options.no_comments, self._options.keep_gtids
-        numbers[S.FILE : S.FILE + 2] = self._file.words[0]
-        heading = _MAX_HEADING + self._file.bytes + int(moments.lengths.max())
+        numbers[S.FILE : S.WIDTH] = self._texts.words.reshape(-1)
+        heading = _MAX_HEADING + 2 * self._texts.bytes + int(moments.lengths.max())
         around_event = int(notes.lengths.max(initial=0)) + 2 * int(_CHANGES.lengths.max())
         size = int(lengths.sum()) + heading * len(chosen) + around_event * len(selected)
         target = pa.allocate_buffer(size + SLACK)

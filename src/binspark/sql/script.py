@@ -53,8 +53,8 @@ from binspark.sql.session import (
     settings_of_statement,
     statement_prefix,
 )
-from binspark.sql.statements import writer_of
-from binspark.sql.transactions import ScriptTransaction, ending_sql, one_line, xid_of
+from binspark.sql.statements import RowStatement, statements_of
+from binspark.sql.transactions import BEGIN_COUNT, COUNT_MISSED, ScriptTransaction, ending_sql, one_line, xid_of
 from binspark.transactions.grammar import Boundary, Ending, Progress, Role, begins_another, boundary_of, progress_after
 from binspark.transactions.rollbacks import normalized_xid, xid_in
 from binspark.transactions.session import variable_statement
@@ -62,12 +62,14 @@ from binspark.transactions.transaction import commit_of
 
 if TYPE_CHECKING:
     from binspark.sql.condition import ConditionRows
+    from binspark.sql.conflicts import Conflicts
     from binspark.sql.row_texts import RowTexts
     from binspark.sql.rows_transactions import RowsTransactions, WrittenTransactions
 
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _VARIABLES = (Intvar, Rand, UserVar)
 _LOADS = (BeginLoadQuery, AppendBlock, CreateFile, Load)
+_CHANGES = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 _STANDALONE = (Progress.NONE, Progress.PREPARED, Progress.IDENTIFIED, Progress.ANNOUNCED)
 
 OnNotice = Callable[[str], None]
@@ -78,7 +80,8 @@ class Script:
 
     Events inside a payload must follow it, as `read_events` yields them. `on_notice` is called with what the script
     does not contain although it is in the log. `condition` has the rows that `where` selects; the caller that feeds the
-    events of a log begins the log there, too. `texts` has the statements of rows events, if they are written in bulk.
+    events of a log begins the log there, too. `conflicts` has the rows of an undo that others have changed later.
+    `texts` has the statements of rows events, if they are written in bulk.
     """
 
     def __init__(
@@ -97,8 +100,9 @@ class Script:
         self.undo = options.undo
         history = history or SchemaHistory()
         self.condition = _condition(selection, history)
-        rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
-        self._reader = ChangeReader(rows_only, history, exact=True)
+        self._rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
+        self._reader = ChangeReader(self._rows_only, history, exact=True)
+        self.conflicts: Conflicts | None = None
         self.texts: RowTexts | None = None
         self._statement: str | None = None
         self._events = EventFilter(selection)
@@ -119,12 +123,29 @@ class Script:
         """The names of all tables that were seen, selected or not."""
         return self._reader.tables if self.texts is None else self._reader.tables | self.texts.tables
 
+    def begin_conflicts(self, *, has_later: bool) -> Conflicts | None:
+        """Begin to look for rows that others have changed later; return None if there are none: everything is undone.
+
+        `has_later`: there is more to compare with than what is undone.
+        """
+        if self.undo and _may_conflict(self._selection, has_later=has_later):
+            from binspark.sql.conflicts import Conflicts  # loads kernels
+
+            self.conflicts = Conflicts(self._selection, self._reader.history, self._options.on_conflict)
+        return self.conflicts
+
+    def change_reader(self) -> ChangeReader:
+        """Return another reader of the rows that are selected, whatever their values are."""
+        history = self._reader.history
+        own_history = SchemaHistory(history.base, lower_case_names=history.lower_case_names)
+        return ChangeReader(self._rows_only, own_history, exact=True)
+
     def write_in_bulk(self, logs: Sequence[LogSource]) -> None:
         """Write rows in bulk, if that pays for the logs that will be read."""
         if self.condition is None and pays_in_bulk(logs, self._selection):
             from binspark.sql.row_texts import RowTexts  # loads kernels
 
-            self.texts = RowTexts(self._selection, self._reader.history, undo=self.undo)
+            self.texts = RowTexts(self._selection, self._reader.history, self._options, self.conflicts)
 
     def begin_log(self, start: int) -> None:
         """Begin a log of which nothing before an offset is selected."""
@@ -134,7 +155,7 @@ class Script:
         """Return the beginning of the script."""
         disable = "SET sql_log_bin = 0;\n" if self._options.disable_log_bin else ""
         note = "" if self._options.no_comments else "-- Run this in a session of its own: it changes the settings.\n"
-        return f"{note}{disable}{opening()}".encode()
+        return f"{note}{disable}{opening()}{BEGIN_COUNT if self.undo else ''}".encode()
 
     def feed(self, event: Event) -> Iterator[bytes]:
         """Take an event, and yield the parts of the script that are complete."""
@@ -257,7 +278,7 @@ class Script:
         self.is_empty, transaction.opened = False, True
         if self._rolled_back is not None:
             self._rolled_back.begin(transaction)
-            self._blocks.add(b"COMMIT;\n")
+            self._blocks.add(transaction.undo_ending())
             return
         self._blocks.add(self._heading(transaction).encode(), settings)
         self._blocks.add(f"XA START {transaction.xa};\n".encode() if transaction.xa else begin_sql(settings))
@@ -304,13 +325,23 @@ class Script:
             if self.condition is not None and not self.condition.has(change.pos, change.row):
                 continue
             try:
-                made = writer_of(change.table_schema, undo=self.undo)(change)
+                made = self._made(change)
             except BinlogError as error:
                 raise error.at(Position(change.file, change.pos)) from None
             if made is not None:
                 self._open(transaction, settings)
                 self._note_statement(transaction, self._statement)
-                self._blocks.add(f"{made.text};\n".encode(), (*settings, *LENIENT) if made.lenient else settings)
+                text = f"{made.text};\n{COUNT_MISSED if made.counted else ''}"
+                self._blocks.add(text.encode(), (*settings, *LENIENT) if made.lenient else settings)
+
+    def _made(self, change: Change) -> RowStatement | None:
+        """Return the statement of a change; None if there is none."""
+        statements = statements_of(change.table_schema)
+        if not self.undo:
+            return statements.again(change)
+        if self.conflicts is not None and self.conflicts.has(change):
+            return self.conflicts.resolved(change)
+        return statements.undo(change, guarded=self._options.guarded)
 
     def _note_statement(self, transaction: ScriptTransaction, statement: str | None) -> None:
         """Note the statement of the rows that follow; for an undo, that of the rows before."""
@@ -395,3 +426,15 @@ def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | 
     from binspark.sql.condition import ConditionRows  # loads kernels
 
     return ConditionRows(selection, history)
+
+
+def _may_conflict(selection: Selection, *, has_later: bool) -> bool:
+    """Return whether rows after those that are undone may be left as they are: not if everything is undone."""
+    limits = (selection.stop_time, selection.committed_before, selection.server_id, selection.thread_id)
+    return (
+        has_later
+        or selection.where is not None
+        or selection.operations & _CHANGES != _CHANGES
+        or any((selection.start_time, selection.committed_from, selection.stop_position))
+        or any(limit is not None for limit in (*limits, selection.include_gtids, selection.exclude_gtids))
+    )

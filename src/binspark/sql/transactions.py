@@ -14,7 +14,21 @@ from binspark.sql.session import Settings
 from binspark.transactions.grammar import Boundary, Role
 from binspark.transactions.rollbacks import xid_in
 
+COUNT_MISSED = "SET @missed = @missed + (ROW_COUNT() <> 1);\n"
+"""Follows an UPDATE or DELETE of an undo: it counts the rows that are not found as they were left."""
+
+BEGIN_COUNT = "SET @missed = 0;\n"
+UNDO_ENDING = (
+    "SET @ending = IF(@missed, 'ROLLBACK', 'COMMIT');\nPREPARE ending FROM @ending;\nEXECUTE ending;\n"
+    "SET sql_mode = IF(@missed, CONCAT('rolled back: the undo of ",
+    " finds rows that are not as it left them: ', @missed), @@sql_mode);\n",
+)
+"""Ends a transaction of an undo, before and after its name. Where a row was missed it is rolled back, and the last
+statement fails: its error shows the text, and the client does not continue. With --force it does, and what follows is
+rolled back as well."""
+
 _WIDTH = 200
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f'\\]")
 _SPACE = re.compile(r"[\x00-\x20\x7f-\x9f]+")
 
 
@@ -41,9 +55,16 @@ class ScriptTransaction:
 
     def comment(self, moment: str) -> str:
         """Return the comment before a transaction, with its time."""
-        where = f"{log_name(self.start.file or '')}:{self.start.offset}"
         thread = "" if self.thread_id is None else f"  thread {self.thread_id}"
-        return f"\n-- {self.gtid or 'anonymous'}  {where}  {moment}  server {self.server_id}{thread}\n"
+        return f"\n-- {self.gtid or 'anonymous'}  {self._where}  {moment}  server {self.server_id}{thread}\n"
+
+    def undo_ending(self) -> bytes:
+        """Return what ends the transaction that undoes this one."""
+        return f"{self.gtid or self._where}".join(UNDO_ENDING).encode()
+
+    @property
+    def _where(self) -> str:
+        return f"{shown_log(self.start.file or '')}:{self.start.offset}"
 
     def gtid_next(self) -> str:
         """Return the statement that gives the next transaction the same GTID."""
@@ -54,6 +75,11 @@ class ScriptTransaction:
             number = f"gtid_domain_id = {gtid.domain}, server_id = {gtid.server}, gtid_seq_no = {gtid.sequence}"
             return f"SET {number};\n"
         return f"SET gtid_next = '{gtid}';\n"
+
+
+def shown_log(file: str) -> str:
+    """Return the name of a log for comments and literals, without characters that would end them."""
+    return _UNSAFE.sub("_", log_name(file))
 
 
 def xid_of(event: Event, role: Role) -> str:

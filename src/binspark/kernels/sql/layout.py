@@ -31,7 +31,8 @@ class SqlField(IntEnum):
     COMPARES = 19  # text before a value that the column is compared with
     PLAIN = 21  # which text is written in quotes, see `Plain`
     INTRODUCER = 22  # text before hexadecimal digits: the character set
-    WIDTH = 24
+    GUARDS = 24  # whether an undo compares the column, see `Guards`
+    WIDTH = 25
 
 
 class Plain(IntEnum):
@@ -40,6 +41,14 @@ class Plain(IntEnum):
     NONE = 0
     ASCII = 1  # characters that all character sets of one byte for ASCII share
     UTF8 = 2
+
+
+class Guards(IntEnum):
+    """Whether the condition of an undo compares a column, besides the key."""
+
+    NEVER = 0
+    ALWAYS = 1
+    IF_EXACT = 2  # a document: not if its literal has a comment, which says that a value in it becomes another
 
 
 class Statements(IntEnum):
@@ -54,7 +63,9 @@ class Statements(IntEnum):
     INSERT = 19
     DELETE = 21
     UPDATE = 23
-    WIDTH = 25
+    COUNTS = 25  # text after an UPDATE or DELETE: it counts the rows that were not found
+    GUARDED = 27  # 1: conditions with a key compare other columns, too
+    WIDTH = 28
 
 
 class Walk(IntEnum):
@@ -128,7 +139,9 @@ class Script(IntEnum):
     HAS_COMMENTS = 9
     KEEPS_GTIDS = 10
     FILE = 11  # text: the name of the log, and a colon
-    WIDTH = 13
+    ENDING = 13  # texts that end a transaction, before and after its name
+    ENDING_REST = 15
+    WIDTH = 17
 
 
 SETTINGS_COUNT = 4

@@ -21,7 +21,7 @@ from binspark.kernels.memory import (
     store64,
 )
 from binspark.kernels.objects.layout import ChangedRows, Outcome, changed_image, has_value, is_present
-from binspark.kernels.sql.layout import SqlField, Statements
+from binspark.kernels.sql.layout import Guards, SqlField, Statements
 from binspark.kernels.text import copy_short, equal_bytes
 
 _DONE = int(Outcome.DONE)
@@ -29,6 +29,8 @@ _INSERT, _UPDATE, _DELETE = int(Operation.INSERT), int(Operation.UPDATE), int(Op
 _FIELD = 8 * int(SqlField.WIDTH)
 _NULL, _SEPARATOR, _END, _CLOSE_END = (int.from_bytes(text, "little") for text in (b"NULL", b", ", b";\n", b");\n"))
 _AND, _WHERE, _LIMIT = (int.from_bytes(text, "little") for text in (b" AND ", b" WHERE ", b" LIMIT 1"))
+_NEVER, _IF_EXACT = int(Guards.NEVER), int(Guards.IF_EXACT)
+_COMMENT = int.from_bytes(b" /* of t", "little")
 _VALUES = tuple(int.from_bytes(text, "little") for text in (b") VALUES", b" ("))
 
 
@@ -82,10 +84,7 @@ def write_statement(at: int, rows: int, row: int, undo: int) -> int:
         return REFUSED
     at = write_text(at, rows, Statements.DELETE)
     at = write_condition(at, rows, row, new, before, 0, before)
-    if at < 0:
-        return at
-    store16(at, _END)
-    return at + 2
+    return at if at < 0 else write_end(at, rows)
 
 
 @kernel
@@ -191,10 +190,14 @@ def write_update(
         return start
     store64(at, _WHERE)
     at = write_condition(at + 7, rows, row, first, first_image, second, second_image)
-    if at < 0:
-        return at
+    return at if at < 0 else write_end(at, rows)
+
+
+@kernel
+def write_end(at: int, rows: int) -> int:
+    """Write the end of an UPDATE or DELETE, and what counts its rows."""
     store16(at, _END)
-    return at + 2
+    return write_text(at + 2, rows, Statements.COUNTS)
 
 
 @kernel
@@ -208,6 +211,8 @@ def write_condition(at: int, rows: int, row: int, first: int, first_image: int, 
             at = write_part(at, limit, field, field, row, part == 0, SqlField.SETS)
             if at < 0:
                 return at
+        if get(rows, Statements.GUARDED):
+            return write_guards(at, rows, row, first, first_image, second, second_image)
         return at
     count = get(rows, ChangedRows.FIELD_COUNT)
     is_first = True
@@ -220,6 +225,32 @@ def write_condition(at: int, rows: int, row: int, first: int, first_image: int, 
             is_first = False
     store64(at, _LIMIT)
     return at + 8
+
+
+@kernel
+def write_guards(at: int, rows: int, row: int, first: int, first_image: int, second: int, second_image: int) -> int:
+    """Write that the other columns of a row have the values that it was left with."""
+    limit, count = get(rows, ChangedRows.LIMIT), get(rows, ChangedRows.FIELD_COUNT)
+    for index in range(count):
+        field = held_field(index, first, first_image, second, second_image)
+        if field and get(field, SqlField.GUARDS) != _NEVER:
+            start = at
+            at = write_part(at, limit, field, field + _FIELD * count, row, False, SqlField.COMPARES)
+            if at < 0:
+                return at
+            if get(field, SqlField.GUARDS) == _IF_EXACT and has_comment(start, at):
+                at = start
+    return at
+
+
+@kernel
+def has_comment(at: int, end: int) -> bool:
+    """Return whether text has the beginning of the comment that says that a value becomes another."""
+    while at + 8 <= end:
+        if load64(at) == _COMMENT:
+            return True
+        at += 1
+    return False
 
 
 @kernel

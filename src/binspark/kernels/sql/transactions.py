@@ -217,10 +217,30 @@ def write_transaction(at: int, script: int, transaction: int) -> int:
                 at = write_numbered(at, script, Script.NOTES, note)
             at = change_settings(at, script, event)
             at = write_event(at, event)
-    if is_open:
+    return write_ending(at, script, transaction) if is_open else at
+
+
+@kernel
+def write_ending(at: int, script: int, transaction: int) -> int:
+    """Write what ends a transaction: COMMIT, or for an undo texts around its name."""
+    if get(script, Script.UNDO) == 0:
         store64(at, _COMMIT_LINE[0])
-        at += 8
-    return at
+        return at + 8
+    at = write_script_text(at, script, Script.ENDING)
+    if get(transaction, RowsTransaction.GTID):
+        at = write_gtid(at, transaction)
+    else:
+        at = write_script_text(at, script, Script.FILE)
+        at = write_unsigned(at, get(transaction, RowsTransaction.START))
+    return write_script_text(at, script, Script.ENDING_REST)
+
+
+@kernel
+def write_script_text(at: int, script: int, text: int) -> int:
+    """Write one of the texts of a script."""
+    length: int = get(script, text + 1)
+    copy_bytes(at, get(script, text), length)
+    return at + length
 
 
 @kernel
@@ -305,9 +325,8 @@ def write_comment(at: int, script: int, transaction: int) -> int:
         store8(at + 8, _ANONYMOUS[1])
         at += 9
     store16(at, _SPACES[0])
-    length: int = get(script, Script.FILE + 1)
-    copy_bytes(at + 2, get(script, Script.FILE), length)
-    at = write_unsigned(at + 2 + length, get(transaction, RowsTransaction.START))
+    at = write_script_text(at + 2, script, Script.FILE)
+    at = write_unsigned(at, get(transaction, RowsTransaction.START))
     store16(at, _SPACES[0])
     at = write_numbered(at + 2, script, Script.MOMENTS, get(transaction, RowsTransaction.MOMENT))
     store64(at, _SERVER[0])
