@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from binspark.errors import SchemaError
 from binspark.schema import SchemaHistory, from_dump
 from binspark.schema.notices import HiddenColumns, SchemaNotice
 from tests.support.schema.schema_events import BIGINT, INT, Story, text
@@ -72,11 +69,10 @@ def test_a_hidden_column_comes_after_one_that_was_added_later() -> None:
     assert story.map("shop.t", INT, text(10), BIGINT, text(10)).column_names == ("id", "name", "amount", "@4")
 
 
-def test_more_columns_than_hidden_ones_are_an_error() -> None:
+def test_more_columns_than_hidden_ones_contradict_the_definition() -> None:
     story = Story()
     story.run(FUNCTIONAL)
-    with pytest.raises(SchemaError, match="4 columns in the log, 2 in the definition"):
-        story.map("shop.t", INT, text(10), text(10), INT)
+    assert story.map("shop.t", INT, text(10), text(10), INT).column_names == ("@1", "@2", "@3", "@4")
     story.run("ALTER TABLE t DROP KEY functional_index")
-    with pytest.raises(SchemaError, match="3 columns in the log, 2 in the definition"):
-        story.map("shop.t", INT, text(10), text(10))
+    assert story.map("shop.t", INT, text(10), text(10)).column_names == ("@1", "@2", "@3")
+    assert "4 columns in the log, 2 in the definition" in story.doubts[0]

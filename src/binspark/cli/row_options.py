@@ -126,11 +126,11 @@ def _warn_for_rows(notice: SchemaNotice) -> None:
 
 
 def _warn(notice: SchemaNotice) -> None:
-    from binspark.schema.notices import HiddenColumns, LoggedStatement, RolledBackChanges
+    from binspark.schema.notices import DoubtfulTable, HiddenColumns, LoggedStatement, RolledBackChanges
 
     if isinstance(notice, LoggedStatement | RolledBackChanges):
         return
-    if isinstance(notice, HiddenColumns):
+    if isinstance(notice, HiddenColumns | DoubtfulTable):
         print_message(f"{notice.position}: {notice}")
         return
     statement = shown_statement(notice.statement, _STATEMENT_WIDTH)

@@ -19,7 +19,8 @@ from binspark.event import AnnotateRows, Event, PartialRowData, Query, Rows, Row
 from binspark.event.rows import RowsFlag
 from binspark.event.variables import Intvar, Rand, UserVar
 from binspark.frames import EventCode as E
-from binspark.transactions.grammar import Role, boundary_of
+from binspark.schema.text import first_word
+from binspark.transactions.grammar import STATEMENT_HEAD, Role, boundary_of
 
 if TYPE_CHECKING:
     from binspark.cut.condition import SelectedRows
@@ -36,13 +37,13 @@ _LOADS = frozenset(
 )
 _MAX_TABLE_MAPS = 4096
 _OPERATIONS = {
-    b"INSERT": Operations.INSERT,
-    b"REPLACE": Operations.INSERT,
-    b"UPDATE": Operations.UPDATE,
-    b"DELETE": Operations.DELETE,
-    b"TRUNCATE": Operations.TRUNCATE,
+    "INSERT": Operations.INSERT,
+    "REPLACE": Operations.INSERT,
+    "UPDATE": Operations.UPDATE,
+    "DELETE": Operations.DELETE,
+    "TRUNCATE": Operations.TRUNCATE,
 }
-_CHANGES = re.compile(rb"\s*(%s)\b" % b"|".join(_OPERATIONS), re.IGNORECASE)
+_CHANGES = re.compile(rf"({'|'.join(_OPERATIONS)})\b", re.IGNORECASE)
 
 
 class Contents:
@@ -120,7 +121,8 @@ class Contents:
         return rows if wanted and rows.rows else None
 
     def _wants_statement(self, body: Query) -> bool:
-        changes = _CHANGES.match(body.query)
+        text = body.query[:STATEMENT_HEAD].decode("latin-1")
+        changes = _CHANGES.match(text, first_word(text) or 0)
         if changes is not None and not self._selection.operations & _OPERATIONS[changes[1].upper()]:
             return False
         named = statement_tables(body.query, body.schema)

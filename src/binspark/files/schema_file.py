@@ -10,7 +10,7 @@ from pathlib import Path
 from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
 from binspark.schema.history import SchemaHistory
-from binspark.schema.notices import LoggedStatement, RolledBackChanges, SchemaNotice
+from binspark.schema.notices import AboutRows, SchemaNotice
 
 log = logging.getLogger("binspark.files")
 
@@ -37,6 +37,9 @@ def history_of(schema: Schema, on_notice: Callable[[SchemaNotice], None] | None 
 
 
 def log_statement(notice: SchemaNotice) -> None:
-    """Log a warning of changes that a reader of rows does not find, or finds although they were rolled back."""
-    if isinstance(notice, LoggedStatement | RolledBackChanges):
+    """Log a warning of changes that a reader of rows does not find, or finds although they were rolled back.
+
+    And of tables whose rows are read without their names, because their definitions contradict the log.
+    """
+    if isinstance(notice, AboutRows):
         log.warning("%s: %s", notice.position, notice)

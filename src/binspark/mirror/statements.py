@@ -43,6 +43,7 @@ from binspark.schema.changes import (
     ReplaceRows,
     TruncateTable,
 )
+from binspark.schema.emptied import dropped_tables
 from binspark.schema.table import TableName
 from binspark.server.config import ConnectionConfig
 from binspark.spark.streaming.statements import Statement
@@ -110,7 +111,7 @@ class StatementApplier:
             case TruncateTable():
                 for table in self._due(self._emptied_by(change), statement):
                     table.commit(table.state.moved(statement.position), removed=table.version.files)
-            case DropTables() | DropDatabase():
+            case DropTables() | DropDatabase() | AlterTable():
                 for table in self._due(self._emptied_by(change), statement):
                     self._drop(table, statement)
             case CreateTable() | CopyTable() if not statement.rows_follow:
@@ -135,6 +136,7 @@ class StatementApplier:
                 names = set(_final_names(pairs).values())
             case AlterTable(_, steps):
                 names = {step.name for step in steps if isinstance(step, RenameTo)}
+                names |= {step.other for step in steps if isinstance(step, ReplaceRows) and step.creates and step.other}
             case _:
                 return
         self.missing |= {name for name in names if self._tables.patterns.wants(name) and name not in self._tables}
@@ -204,6 +206,8 @@ class StatementApplier:
                 names = [table.name for table in own if table.name.schema.lower() == schema.lower()]
             case CreateTable(name, replaces=True) | CopyTable(name, replaces=True):
                 names = (name,)
+            case AlterTable(_, steps):
+                names = dropped_tables(steps)
             case _:
                 names = ()
         found = (self._tables.find(name) for name in names)
@@ -378,7 +382,8 @@ def _keeps_key(files: ColumnRewrite, old: MirroredTable) -> bool:
 
 
 def _exchanged(change: AlterTable) -> list[TableName]:
-    return [step.other for step in change.steps if isinstance(step, ReplaceRows) and step.other is not None]
+    exchanged = (step for step in change.steps if isinstance(step, ReplaceRows) and not step.drops)
+    return [step.other for step in exchanged if step.other is not None]
 
 
 def _final_names(pairs: Sequence[tuple[TableName, TableName]]) -> dict[TableName, TableName]:

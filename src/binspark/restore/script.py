@@ -51,7 +51,6 @@ from binspark.transactions.session import SessionSql
 _TIMESTAMP, _SIZE, _NEXT_POSITION = slice(0, 4), slice(9, 13), slice(13, 17)
 _CREATED = slice(HEADER_LENGTH + 2 + SERVER_VERSION_LENGTH, HEADER_LENGTH + 6 + SERVER_VERSION_LENGTH)
 _MAX_ROWS_BYTES = 1 << 19
-_DROPS_SCHEMA = b"DROP"
 _BEGIN = b"START TRANSACTION"  # in MariaDB's sql_mode ORACLE, BEGIN begins a block of statements
 _MAX_FILE_IN_MEMORY = 16 << 20
 LOADED_FILE = b"binspark"
@@ -190,7 +189,7 @@ class ScriptWriter:
         ends = not self._in_transaction or boundary.role is Role.ENDS
         commits_itself = not self._in_transaction and boundary.role in (Role.STATEMENT, Role.ENDS)
         yield Command(query.query, alone=True, is_commit=ends, commits_itself=commits_itself, error=query.error_code)
-        if query.query.lstrip()[:4].upper() == _DROPS_SCHEMA:
+        if is_ddl(query.query):  # it may have dropped the current database
             self._session.forget_schema()
 
     def _wants_statement(self, query: Query) -> bool:

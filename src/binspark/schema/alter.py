@@ -2,7 +2,8 @@
 
 The steps are not applied one after the other: names in CHANGE, MODIFY, RENAME COLUMN and DROP are those before the
 statement, names in AFTER those after it. So `CHANGE a b INT, CHANGE b a INT` swaps two columns. The server first
-changes the old columns in their order, and then inserts those that are new or moved, in the order of the statement.
+changes the old columns in their order, and then inserts those that are new, and moves others, in the order of the
+statement: until then, they are where they were.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from binspark.schema.changes import (
     OtherClause,
     RenameColumn,
     RenameKey,
+    SetPeriod,
     SystemVersioning,
     TextKind,
 )
@@ -43,7 +45,7 @@ _LONGBLOB_LENGTH_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """A column that is inserted after the old columns were changed. Without a position it becomes the last one."""
+    """A column that is inserted or moved after the old ones were changed. Without a position it becomes the last."""
 
     column: DefinedColumn
     position: ColumnPosition | None
@@ -65,15 +67,21 @@ def alter_table(
     has_period = any(isinstance(step, AddColumn) and step.column.row_period for step in change.steps)
     versioned = (versioning[-1] and not has_period) if versioning else table.versioned
     engines = [step.value for step in change.steps if isinstance(step, OtherClause) and step.name == "ENGINE"]
-    return replace(
-        table,
-        columns=tuple(columns),
-        keys=tuple(keys),
-        collation=collation,
-        origin=origin,
-        versioned=versioned,
-        engine=engines[-1] if engines else table.engine,
-    ).normalized()
+    engine = engines[-1] if engines else table.engine
+    altered = replace(table, collation=collation, origin=origin, versioned=versioned, engine=engine)
+    period = _period(table, change, new_names)
+    return replace(altered, columns=tuple(columns), keys=tuple(keys), period=period).normalized()
+
+
+def _period(table: TableDefinition, change: AlterTable, new_names: dict[str, str]) -> tuple[str, str] | None:
+    """Return the columns of the period: as the statement says, or under their new names."""
+    steps = [step for step in change.steps if isinstance(step, SetPeriod)]
+    if steps:
+        return steps[-1].columns
+    if table.period is None:
+        return None
+    first, last = (new_names.get(name.lower()) for name in table.period)
+    return None if first is None or last is None else (first, last)
 
 
 def lineage_step(change: AlterTable, table: TableDefinition | None, origin: Position) -> LineageStep | None:
@@ -136,7 +144,7 @@ def _columns(
         if isinstance(step, ChangeColumn) and _exists(step.old_name, step.if_exists, known)
     }
     columns: list[DefinedColumn] = []
-    moved: dict[int, _Moved] = {}
+    moved: dict[int, DefinedColumn] = {}
     new_names: dict[str, str] = {}
     for column in table.columns:
         if column.folded in dropped:
@@ -147,12 +155,10 @@ def _columns(
             new_names[column.folded] = columns[-1].name
             continue
         new_names[column.folded] = step.column.name
-        defined = _unsized(define_column(step.column, collation, change.session), change)
-        if step.position is None:
-            columns.append(defined)
-        else:
-            moved[id(step)] = _Moved(defined, step.position)
-    for arrival in _arrivals(change, moved, known - dropped, collation):
+        columns.append(_unsized(define_column(step.column, collation, change.session), change))
+        if step.position is not None:
+            moved[id(step)] = columns[-1]
+    for arrival in _arrivals(change, moved, set(known), collation):
         _insert(columns, arrival)
     return columns, new_names
 
@@ -198,16 +204,19 @@ def _kept(column: DefinedColumn, change: AlterTable, known: set[str]) -> Defined
 
 
 def _arrivals(
-    change: AlterTable, moved: dict[int, _Moved], present: set[str], collation: int | None
+    change: AlterTable, moved: dict[int, DefinedColumn], present: set[str], collation: int | None
 ) -> Iterable[_Moved]:
     for step in change.steps:
         if isinstance(step, ChangeColumn) and id(step) in moved:
-            yield moved[id(step)]
+            yield _Moved(moved[id(step)], step.position)
         elif isinstance(step, AddColumn) and not (step.if_not_exists and step.column.name.lower() in present):
+            present.add(step.column.name.lower())
             yield _Moved(define_column(step.column, collation, change.session), step.position)
 
 
 def _insert(columns: list[DefinedColumn], arrival: _Moved) -> None:
+    if any(column is arrival.column for column in columns):
+        columns[:] = [column for column in columns if column is not arrival.column]
     if any(column.folded == arrival.column.folded for column in columns):
         raise NotUnderstood(f"column {arrival.column.name!r} is added, but it is already in the table")
     if arrival.position is None:
@@ -226,7 +235,7 @@ def _keys(table: TableDefinition, change: AlterTable, new_names: dict[str, str])
     """Return the keys. Old keys follow the new names of their columns, and lose columns that are dropped."""
     dropped = {step.name.lower() for step in change.steps if isinstance(step, DropKey)}
     renamed = {step.old_name.lower(): step.new_name for step in change.steps if isinstance(step, RenameKey)}
-    left = [_following(key, new_names) for key in table.keys if key.name.lower() not in dropped]
+    left = [_following(key, new_names) for key in table.rebuilt().keys if key.name.lower() not in dropped]
     kept = [replace(key, name=renamed.get(key.name.lower(), key.name)) for key in left if key.parts]
     names = {key.name.lower() for key in kept}
     for step in change.steps:

@@ -59,13 +59,17 @@ def _table(table: TableDefinition) -> dict[str, Any]:
         "versioned": table.versioned,
         "certain": table.certain,
         **({} if table.engine is None else {"engine": table.engine}),
+        **({} if table.period is None else {"period": table.period}),
         "origin": _changed_fields(table.origin),
         "columns": [_column(defined) for defined in table.columns],
-        "keys": [
-            {"name": key.name, "unique": key.unique, "hashed": key.hashed, "parts": [list(part) for part in key.parts]}
-            for key in table.keys
-        ],
+        "keys": [_key(key) for key in table.keys],
     }
+
+
+def _key(key: Key) -> dict[str, Any]:
+    by_hash = {"by_hash": True} if key.by_hash else {}
+    parts = [list(part) for part in key.parts]
+    return {"name": key.name, "unique": key.unique, "hashed": key.hashed, **by_hash, "parts": parts}
 
 
 def _column(defined: DefinedColumn) -> dict[str, Any]:
@@ -87,6 +91,8 @@ def _read_table(document: dict[str, Any] | None) -> TableDefinition | None:
     columns = tuple(_read_column(dict(column)) for column in known.pop("columns"))
     keys = tuple(_read_key(dict(key)) for key in known.pop("keys"))
     origin = Position(**known.pop("origin"))
+    if "period" in known:
+        known["period"] = tuple(known["period"])
     return TableDefinition(columns=columns, keys=keys, origin=origin, **known)
 
 

@@ -248,7 +248,8 @@ class Catalog:
             return
         self._begin_incarnation(change.name, origin, certain=certain)
         if model is not None:
-            self.tables[change.name] = replace(model, origin=origin, certain=certain and model.certain)
+            copied = model.rebuilt()
+            self.tables[change.name] = replace(copied, origin=origin, certain=certain and model.certain)
 
     def _alter_table(self, change: AlterTable, origin: Position) -> None:
         name = self._meant(change.name)
@@ -265,9 +266,22 @@ class Catalog:
             if table is not None:
                 self.tables[name] = alter_table(table, change, collation, origin)
         finally:
-            for moved in change.steps:
-                if isinstance(moved, RenameTo):
-                    self._move(name, moved.name, origin)
+            for own in change.steps:
+                if isinstance(own, RenameTo):
+                    self._move(name, own.name, origin)
+                elif isinstance(own, ReplaceRows) and own.other is not None:
+                    self._convert_partition(own, self.tables.get(name), origin)
+
+    def _convert_partition(self, step: ReplaceRows, table: TableDefinition | None, origin: Position) -> None:
+        """Apply CONVERT PARTITION ... TO TABLE, which creates a table, and CONVERT TABLE, which drops it."""
+        assert step.other is not None
+        if step.drops:
+            self._drop_tables(DropTables((step.other,)), origin)
+        elif step.creates:
+            self.forget(step.other)
+            self._begin_incarnation(step.other, origin)
+            if table is not None:
+                self.tables[step.other] = replace(table, origin=origin)
 
     def _rename_tables(self, change: RenameTables, origin: Position) -> None:
         for old, new in change.pairs:

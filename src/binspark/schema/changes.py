@@ -36,6 +36,7 @@ class TypeSpec:
     charset   the character set that the name of the type implies, as NCHAR does
     collate   the collation that it implies, as JSON does in MariaDB
     digits    FLOAT(m, n), DOUBLE(m, n): m and n, to which values are rounded
+    members   of ENUM and SET; bytes are in the character set of the column
     """
 
     type: ColumnType
@@ -45,7 +46,7 @@ class TypeSpec:
     precision: int = 0
     scale: int = 0
     unsigned: bool | None = None
-    members: tuple[str, ...] | None = None
+    members: tuple[str | bytes, ...] | None = None
     geometry_type: int | None = None
     dimensions: int | None = None
     charset: str | None = None
@@ -65,6 +66,7 @@ class ColumnSpec:
     generated whether no statement may set its values
     virtual   whether it is generated, and not stored
     row_period, row_end  whether it is AS ROW START or AS ROW END, and whether it is the latter
+    versioned whether it is WITH SYSTEM VERSIONING
     """
 
     name: str
@@ -79,6 +81,7 @@ class ColumnSpec:
     row_period: bool = False
     row_end: bool = False
     generated: bool = False
+    versioned: bool = False
     default: str | None = field(default=None, compare=False)
     computed: bool = field(default=False, compare=False)
     numbered: bool = field(default=False, compare=False)
@@ -94,12 +97,19 @@ class KeyPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a table. The name of the primary key is PRIMARY; `name` is empty if the server chooses one."""
+    """A key of a table. The name of the primary key is PRIMARY; `name` is empty if the server chooses one.
+
+    hashed     whether MariaDB stores a unique key as a hash in a hidden column
+    by_hash    whether a statement or the server says that it is USING HASH
+    overlaps   whether it is WITHOUT OVERLAPS: the columns of the table's period come after its parts
+    """
 
     name: str
     parts: tuple[KeyPart, ...]
     unique: bool = True
     hashed: bool = False
+    by_hash: bool = False
+    overlaps: bool = False
 
 
 class ColumnPosition(NamedTuple):
@@ -204,13 +214,24 @@ class SystemVersioning:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPeriod:
+    """ADD PERIOD FOR and DROP PERIOD FOR: the first and the last column of the period; None without one."""
+
+    columns: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReplaceRows:
     """DROP, TRUNCATE or EXCHANGE PARTITION, IMPORT or DISCARD TABLESPACE: the log has no rows events of the rows.
 
-    `other` is the table that a partition is exchanged with.
+    other    the table that a partition is exchanged with
+    creates  whether that table is new: CONVERT PARTITION ... TO TABLE
+    drops    whether that table is no longer there: CONVERT TABLE ... TO PARTITION
     """
 
     other: TableName | None = None
+    creates: bool = False
+    drops: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +255,7 @@ Step = (
     | DefaultCharset
     | RenameTo
     | SystemVersioning
+    | SetPeriod
     | ReplaceRows
     | OtherClause
 )
@@ -252,6 +274,7 @@ class CreateTable:
     if_not_exists: bool = False
     replaces: bool = False
     engine: str | None = field(default=None, compare=False)
+    period: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

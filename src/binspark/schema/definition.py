@@ -12,6 +12,9 @@ from binspark.schema.table import TableSchema
 from binspark.values.column import Column
 
 _MAX_KEY_BYTES = 3072
+_FEWEST_KEY_BYTES = 767
+"""The longest key of the storage engine with the shortest: InnoDB with old row formats."""
+
 _ROW_PERIOD = (("row_start", False), ("row_end", True))
 _POINT = 1
 _POINT_BYTES = 25
@@ -55,6 +58,7 @@ class TableDefinition:
     versioned  whether MariaDB added the columns row_start and row_end
     certain    whether this is certainly the definition of the table; after CREATE TABLE IF NOT EXISTS it is not
     engine     its storage engine, None if that is not known
+    period     the first and the last column of its PERIOD FOR (MariaDB)
     """
 
     columns: tuple[DefinedColumn, ...]
@@ -65,6 +69,7 @@ class TableDefinition:
     versioned: bool = False
     certain: bool = True
     engine: str | None = field(default=None, compare=False)
+    period: tuple[str, str] | None = None
 
     def table_schema(self, schema: str, table: str) -> TableSchema:
         """Return the schema of the table as in the log, which includes hidden columns."""
@@ -87,6 +92,24 @@ class TableDefinition:
         """The number of expressions in functional indexes, for which MySQL adds hidden columns."""
         return sum(part.column is None for key in self.keys for part in key.parts)
 
+    def rebuilt(self) -> TableDefinition:
+        """Return the table after a statement that makes it anew: MariaDB forgets then that a key is USING HASH."""
+        return replace(self, keys=tuple(replace(key, hashed=False) for key in self.keys)).normalized()
+
+    def with_hashes(self, count: int) -> TableDefinition | None:
+        """Return the table with a number of keys that are hashes, which the log has; None if it cannot have them.
+
+        Which keys are depends on the storage engine: MyISAM has shorter keys than InnoDB, MEMORY has its own hashes.
+        """
+        by_name = {defined.folded: defined for defined in self.columns}
+        sizes = {key.name: _key_size(key.parts, by_name) for key in self.keys if key.unique and key.name != PRIMARY}
+        likely = sorted(self.keys, key=lambda key: (-key.hashed, -key.by_hash, -sizes.get(key.name, 0)))
+        able = [key.name for key in likely if key.by_hash or sizes.get(key.name, 0) > _FEWEST_KEY_BYTES]
+        if not self.mariadb or count > len(able):
+            return None
+        hashed = set(able[:count])
+        return replace(self, keys=tuple(replace(key, hashed=key.name in hashed) for key in self.keys))
+
     def _could_be_primary(self, key: Key) -> bool:
         return key.unique and not key.hashed and _rank(key, self._nullable()) == (1, False, False)
 
@@ -96,6 +119,7 @@ class TableDefinition:
     def normalized(self) -> TableDefinition:
         """Return the definition as the server stores it: keys in order, columns of the primary key NOT NULL."""
         in_primary = {(part.column or "").lower() for key in self.keys if key.name == PRIMARY for part in key.parts}
+        in_primary.update(name.lower() for name in self.period or ())
         columns = tuple(
             replace(defined, column=replace(defined.column, nullable=False))
             if defined.column.nullable and defined.folded in in_primary
@@ -103,9 +127,16 @@ class TableDefinition:
             for defined in self.columns
         )
         by_name = {defined.folded: defined for defined in columns}
-        keys = [_normalized_key(key, by_name, self.mariadb) for key in self.keys]
+        keys = [_normalized_key(self._with_period(key), by_name, self.mariadb) for key in self.keys]
         nullable = {name: defined.column.nullable for name, defined in by_name.items()}
         return replace(self, columns=columns, keys=tuple(sorted(keys, key=lambda key: _rank(key, nullable))))
+
+    def _with_period(self, key: Key) -> Key:
+        """Return a key WITHOUT OVERLAPS with the columns of the period: the last one comes first."""
+        if not key.overlaps or self.period is None:
+            return key
+        first, last = self.period
+        return replace(key, parts=(*key.parts, KeyPart(last), KeyPart(first)), overlaps=False)
 
 
 def named(keys: list[Key]) -> list[Key]:
@@ -140,7 +171,8 @@ def _rank(key: Key, nullable: dict[str, bool]) -> tuple[int, bool, bool]:
 
 def _normalized_key(key: Key, columns: dict[str, DefinedColumn], mariadb: bool) -> Key:
     parts = tuple(_normalized_part(part, columns) for part in key.parts)
-    hashed = mariadb and key.unique and key.name != PRIMARY and _needs_hash(parts, columns)
+    can_be_hashed = mariadb and key.unique and key.name != PRIMARY
+    hashed = can_be_hashed and ((key.by_hash and key.hashed) or _key_size(parts, columns) > _MAX_KEY_BYTES)
     return replace(key, parts=parts, hashed=hashed)
 
 
@@ -151,14 +183,15 @@ def _normalized_part(part: KeyPart, columns: dict[str, DefinedColumn]) -> KeyPar
         return part
     if defined.column.geometry_type == _POINT:
         return KeyPart(part.column, _POINT_BYTES)
+    if defined.column.type is ColumnType.GEOMETRY:
+        return part
     is_complete = defined.text is TextKind.NOT_TEXT or part.prefix >= defined.characters
     return KeyPart(part.column) if is_complete else part
 
 
-def _needs_hash(parts: tuple[KeyPart, ...], columns: dict[str, DefinedColumn]) -> bool:
-    """Return whether MariaDB stores a unique key as a hash in a hidden column: it is too long, or of BLOBs."""
-    sizes = [_key_bytes(part, columns.get((part.column or "").lower())) for part in parts]
-    return sum(sizes) > _MAX_KEY_BYTES
+def _key_size(parts: tuple[KeyPart, ...], columns: dict[str, DefinedColumn]) -> int:
+    """Return the bytes of a key: MariaDB stores a unique key that is too long, or of BLOBs, as a hash."""
+    return sum(_key_bytes(part, columns.get((part.column or "").lower())) for part in parts)
 
 
 def _key_bytes(part: KeyPart, defined: DefinedColumn | None) -> int:

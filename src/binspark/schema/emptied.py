@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from binspark.schema.catalog import Catalog
-from binspark.schema.changes import Change, CopyTable, CreateTable, DropDatabase, DropTables, TruncateTable
+from binspark.schema.changes import (
+    AlterTable,
+    Change,
+    CopyTable,
+    CreateTable,
+    DropDatabase,
+    DropTables,
+    ReplaceRows,
+    Step,
+    TruncateTable,
+)
 from binspark.schema.table import TableName, TableSchema
 
 
@@ -54,7 +64,15 @@ def _names(change: Change) -> tuple[TableName, ...]:
             return (name,)
         case CreateTable(name, replaces=True) | CopyTable(name, replaces=True):
             return (name,)
+        case AlterTable(_, steps):
+            return dropped_tables(steps)
     return ()
+
+
+def dropped_tables(steps: Iterable[Step]) -> tuple[TableName, ...]:
+    """Return the tables that ALTER TABLE drops: their rows are those of a partition then."""
+    rows = (step for step in steps if isinstance(step, ReplaceRows) and step.drops)
+    return tuple(step.other for step in rows if step.other is not None)
 
 
 def unknown_table(name: str) -> TableSchema:

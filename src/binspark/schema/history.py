@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from binspark.errors import SchemaError
+from binspark.errors import BinlogError, SchemaError
 from binspark.event.event import Event
 from binspark.event.query import Query
 from binspark.event.status_vars import GtidFlags3, StatusCode
@@ -35,11 +35,19 @@ from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.foreign_keys import concerns_foreign_keys
 from binspark.schema.lineage import Lineage
 from binspark.schema.merge import difference, merge, with_hidden_columns
-from binspark.schema.notices import HiddenColumns, LoggedStatement, RolledBackChanges, SchemaNotice, UnreadableDdl
-from binspark.schema.session import session_of
+from binspark.schema.notices import (
+    DoubtfulTable,
+    HiddenColumns,
+    LoggedStatement,
+    RolledBackChanges,
+    SchemaNotice,
+    UnreadableDdl,
+)
+from binspark.schema.session import read_text, session_of
 from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
-from binspark.schema.text import may_change_rows, may_define, rolls_back, statement_text
+from binspark.schema.text import is_known, may_change_rows, may_define, rolls_back, shown_text, statement_text
+from binspark.values.column import BINARY_COLLATION
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
@@ -114,8 +122,9 @@ class SchemaHistory:
 
     catalog           what is known before the log begins, from a dump or a server
     on_notice         is called for every statement about tables that is not supported, once for every table with
-                      columns that its definition does not have, for the first statement that was logged as its text,
-                      and for the first that rolls back changes which are in the log
+                      columns that its definition does not have, or whose definition contradicts the log, for the first
+                      statement that was logged as its text, and for the first that rolls back changes which are in
+                      the log
     lower_case_names  whether the server is known to have lower_case_table_names=1: its statements may contain names in
                       any case. If it is not known, `Catalog` detects it
     """
@@ -142,7 +151,7 @@ class SchemaHistory:
         self._text = ""
         self._by_identity: dict[int, _Known] = {}
         self._by_value: dict[TableMap, _Known] = {}
-        self._with_hidden: set[TableName] = set()
+        self._said: set[tuple[type[SchemaNotice], TableName]] = set()
         self._reported: set[type[SchemaNotice]] = set()
 
     def feed(self, event: Event) -> Emptied:
@@ -259,9 +268,10 @@ class SchemaHistory:
         if flags is not None and flags.flags & (_START_ALTER | _ROLLBACK_ALTER):
             return None  # of MariaDB's two-phase ALTER TABLE only the commit takes effect
         self._detect_case(query.schema)
-        session = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
-        text = self._text = statement_text(query.query, session.client_collation)
-        change = read_ddl(text, query.schema, session)
+        logged = replace(session_of(query, event.frame.format), lower_case_names=self.lower_case_names)
+        exact, session = read_text(query.query, logged)
+        text = self._text = shown_text(exact)
+        change = read_ddl(exact, query.schema, session)
         if change is None:
             return None
         if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
@@ -342,7 +352,34 @@ class SchemaHistory:
         return known.schema
 
     def _derive(self, table_map: TableMap, sources: _Sources, position: Position | None) -> TableSchema:
-        logged = replace(from_table_map(table_map, mariadb=self._mariadb), lineage=sources.lineage)
+        where = position or self._position_of(table_map)
+        try:
+            logged = replace(from_table_map(table_map, mariadb=self._mariadb), lineage=sources.lineage)
+        except BinlogError as error:
+            raise error.at(where) from None
+        return self._in_known_charsets(self._completed(logged, table_map, sources, where), where)
+
+    def _in_known_charsets(self, table: TableSchema, where: Position) -> TableSchema:
+        """Return a table whose text in an unknown character set is bytes: that of a collation which a user added."""
+        unknown = [column.collation is not None and not is_known(column.collation) for column in table.columns]
+        if not any(unknown):
+            return table
+        listed = ", ".join(
+            f"{name} ({column.collation})"
+            for name, column, is_bytes in zip(table.column_names, table.columns, unknown, strict=True)
+            if is_bytes
+        )
+        self._doubt(
+            table, where, f"columns have collations that only their server knows, and are read as bytes: {listed}"
+        )
+        columns = (
+            replace(column, collation=BINARY_COLLATION) if is_bytes else column
+            for column, is_bytes in zip(table.columns, unknown, strict=True)
+        )
+        return replace(table, columns=tuple(columns))
+
+    def _completed(self, logged: TableSchema, table_map: TableMap, sources: _Sources, where: Position) -> TableSchema:
+        """Return the table that the log describes, completed by a definition of it that does not contradict the log."""
         visibility_is_logged = table_map.optional(MetadataKind.COLUMN_VISIBILITY) is not None
         differs = None
         for definition in (sources.given, sources.definition):
@@ -352,22 +389,26 @@ class SchemaHistory:
             differs = difference(logged, defined)
             if differs is None:
                 if hidden:
-                    self._report_hidden(table_map, hidden, position)
+                    name = TableName(table_map.schema, table_map.table)
+                    self._say_once(HiddenColumns(where, name, hidden))
                 return merge(logged, defined, visibility_is_logged=visibility_is_logged)
         definition = sources.definition
         if differs is None or definition is None:
             return logged
         is_guess = self.catalog.tables.get(TableName(table_map.schema, table_map.table)) is not definition
-        if is_guess or not definition.certain:
-            return logged
-        where = position or self._position_of(table_map)
-        raise SchemaError(f"{logged.name}: {differs}; the definition is from {definition.origin}", where)
+        if not is_guess and definition.certain:
+            rest = "the rows are read as the log describes them, and columns without a name are shown as @1, @2…"
+            self._doubt(logged, where, f"{differs}; the definition is from {definition.origin}; {rest}")
+        return logged
 
-    def _report_hidden(self, table_map: TableMap, names: tuple[str, ...], position: Position | None) -> None:
-        table = TableName(table_map.schema, table_map.table)
-        if self.on_notice is not None and table not in self._with_hidden:
-            self._with_hidden.add(table)
-            self.on_notice(HiddenColumns(position or self._position_of(table_map), table, names))
+    def _doubt(self, table: TableSchema, where: Position, reason: str) -> None:
+        self._say_once(DoubtfulTable(where, TableName(table.schema, table.table), reason))
+
+    def _say_once(self, notice: HiddenColumns | DoubtfulTable) -> None:
+        key = type(notice), notice.table
+        if self.on_notice is not None and key not in self._said:
+            self._said.add(key)
+            self.on_notice(notice)
 
     def _position_of(self, table_map: TableMap) -> Position:
         fed = self._mapped

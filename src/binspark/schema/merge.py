@@ -7,6 +7,7 @@ from dataclasses import replace
 from binspark.event.column_types import ColumnType
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableSchema
+from binspark.schema.text import is_known
 from binspark.values.column import Column
 
 _SAME_VALUES = {
@@ -40,10 +41,16 @@ def with_hidden_columns(logged: TableSchema, definition: TableDefinition) -> tup
     """Return the schema of a definition with the columns of functional indexes, if the log has them; and their names.
 
     A functional index is on hidden columns, one for each of its expressions, which come after all others. MySQL before
-    8.0.18 logs them.
+    8.0.18 logs them. MariaDB has hidden columns for the hashes of unique keys: the log shows how many.
     """
     defined = definition.table_schema(logged.schema, logged.table)
     known, found = len(defined.columns), len(logged.columns)
+    if definition.mariadb and known != found:
+        plain = known - sum(key.hashed for key in definition.keys)
+        hashes = logged.columns[plain:] if found >= plain else ()
+        fitting = definition.with_hashes(found - plain) if found >= plain else None
+        if fitting is not None and all(column.type is ColumnType.LONGLONG for column in hashes):
+            return fitting.table_schema(logged.schema, logged.table), ()
     if not known < found <= known + definition.expressions:
         return defined, ()
     hidden = tuple(replace(column, visible=False, generated=True) for column in logged.columns[known:])
@@ -67,7 +74,7 @@ def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Co
         seen,
         scale=seen.scale if digits_are_logged else known.scale,
         unsigned=known.unsigned if seen.unsigned is None else seen.unsigned,
-        collation=known.collation if seen.collation is None else seen.collation,
+        collation=seen.collation if seen.collation is not None and is_known(seen.collation) else known.collation,
         members=known.members if seen.members is None else seen.members,
         name=known.name if seen.name is None else seen.name,
         visible=seen.visible if visibility_is_logged else known.visible,

@@ -37,6 +37,21 @@ class HiddenColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class DoubtfulTable:
+    """A table whose definition contradicts the log, or that has text in an unknown character set.
+
+    Its rows are read as the log describes them.
+    """
+
+    position: Position
+    table: TableName
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.table}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedStatement:
     """A statement that changes rows and was logged as its text (binlog_format): the log does not contain the rows."""
 
@@ -65,5 +80,8 @@ class RolledBackChanges:
         )
 
 
-SchemaNotice = UnreadableDdl | HiddenColumns | LoggedStatement | RolledBackChanges
+SchemaNotice = UnreadableDdl | HiddenColumns | DoubtfulTable | LoggedStatement | RolledBackChanges
 """What a history reports while it is fed."""
+
+AboutRows = LoggedStatement | RolledBackChanges | DoubtfulTable
+"""What concerns everybody who reads rows, also without the definitions of tables."""

@@ -10,11 +10,12 @@ from binspark.schema.changes import ColumnSpec, CreateTable, TextKind
 from binspark.schema.collations import max_character_bytes
 from binspark.schema.definition import DefinedColumn, TableDefinition, named
 from binspark.schema.session import CharsetRequest, Session
-from binspark.schema.text import member_text
+from binspark.schema.text import limited_text, literal_member, member_text
 from binspark.values.charsets import encode_text
 from binspark.values.column import BINARY_COLLATION, Column
 
 _MAX_VARCHAR_BYTES = 65535
+_MAX_VARCHAR_BYTES_OF_MARIADB = 65532
 _MAX_LENGTH_BYTES = 4
 _CHOICES = (ColumnType.ENUM, ColumnType.SET)
 _COMPRESSED = {
@@ -37,6 +38,7 @@ def define_table(change: CreateTable, database_collation: int | None, origin: Po
         mariadb=session.mariadb,
         versioned=change.versioned and not has_own_period,
         engine=change.engine,
+        period=change.period,
     ).normalized()
 
 
@@ -55,7 +57,6 @@ def _defined_column(spec: ColumnSpec, table_collation: int | None, session: Sess
         scale=kind.scale,
         nullable=_nullable(spec, session),
         unsigned=None if kind.unsigned is None else kind.unsigned or spec.unsigned,
-        members=kind.members,
         name=spec.name,
         visible=spec.visible,
         geometry_type=kind.geometry_type,
@@ -68,9 +69,9 @@ def _defined_column(spec: ColumnSpec, table_collation: int | None, session: Sess
         return DefinedColumn(column)
     column = replace(column, collation=_collation(spec, table_collation, session))
     if kind.type in _CHOICES:
-        return DefinedColumn(replace(column, members=_members(column)))
+        return DefinedColumn(replace(column, members=_members(kind.members or (), column.collation, session)))
     characters = kind.capacity if kind.text is TextKind.BLOB else kind.size
-    return _sized(DefinedColumn(column, kind.text, characters), spec.compressed)
+    return _sized(DefinedColumn(column, kind.text, characters), spec.compressed, session)
 
 
 def convert_column(defined: DefinedColumn, collation: int, session: Session) -> DefinedColumn:
@@ -89,7 +90,7 @@ def convert_column(defined: DefinedColumn, collation: int, session: Session) -> 
         return replace(changed, column=replace(changed.column, members=members))
     if defined.text is TextKind.BLOB:
         return replace(changed, column=_converted_blob(column, collation))
-    return _sized(changed, compressed) if defined.text is not TextKind.NOT_TEXT else changed
+    return _sized(changed, compressed, session) if defined.text is not TextKind.NOT_TEXT else changed
 
 
 def _reinterpreted(member: str, collation: int, new_collation: int) -> str:
@@ -116,21 +117,38 @@ def _nullable(spec: ColumnSpec, session: Session) -> bool:
     return session.explicit_timestamps or spec.type.type is not ColumnType.TIMESTAMP2
 
 
-def _members(column: Column) -> tuple[str, ...] | None:
-    """Return the members as the server stores them: without trailing spaces, unless they are binary."""
-    if column.members is None or column.collation == BINARY_COLLATION:
-        return column.members
-    return tuple(member.rstrip(" ") for member in column.members)
+def _members(literals: tuple[str | bytes, ...], collation: int | None, session: Session) -> tuple[str, ...] | None:
+    """Return the members as the server stores them: without trailing spaces, unless they are binary.
+
+    None if they are bytes in a character set that is not known.
+    """
+    members = [_member(literal, collation, session) for literal in literals]
+    known = tuple(member for member in members if member is not None)
+    if len(known) < len(members):
+        return None
+    return known if collation == BINARY_COLLATION else tuple(member.rstrip(" ") for member in known)
 
 
-def _sized(defined: DefinedColumn, compressed: bool) -> DefinedColumn:
-    """Return a text column with its length in bytes: 0 if its collation, and so its length, is not known."""
+def _member(literal: str | bytes, collation: int | None, session: Session) -> str | None:
+    if collation == BINARY_COLLATION and isinstance(literal, str) and session.connection_collation is not None:
+        literal = encode_text(literal, session.connection_collation)
+    if isinstance(literal, bytes):
+        return literal_member(literal, collation, mariadb=session.mariadb)
+    return literal if collation in (None, BINARY_COLLATION) else limited_text(literal, collation)
+
+
+def _sized(defined: DefinedColumn, compressed: bool, session: Session) -> DefinedColumn:
+    """Return a text column with its length in bytes: 0 if its collation, and so its length, is not known.
+
+    A VARCHAR that is too long for a row becomes a BLOB or TEXT.
+    """
     column = defined.column
     size = defined.characters * max_character_bytes(column.collation)
     if defined.text is TextKind.BLOB:
         length = (blob_length_bytes(size) if size else 0) if defined.characters else column.length
         return replace(defined, column=_compressed(replace(column, length=length), compressed))
-    if size > _MAX_VARCHAR_BYTES and defined.text is TextKind.VARCHAR:
+    longest = _MAX_VARCHAR_BYTES_OF_MARIADB if session.mariadb else _MAX_VARCHAR_BYTES
+    if size > longest and defined.text is TextKind.VARCHAR:
         blob = replace(column, type=ColumnType.BLOB, length=blob_length_bytes(size))
         return DefinedColumn(_compressed(blob, compressed), TextKind.BLOB)
     return replace(defined, column=_compressed(replace(column, length=size), compressed))

@@ -69,11 +69,12 @@ _TABLES = """SELECT table_schema, table_name, table_type, table_collation, engin
 _COLUMNS = """SELECT table_schema, table_name, column_name, column_type, is_nullable, collation_name, {extra}
     FROM information_schema.columns WHERE {which}
     ORDER BY table_schema, table_name, ordinal_position"""
-_KEYS = """SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part
+_KEYS = """SELECT table_schema, table_name, index_name, non_unique, column_name, sub_part, index_type
     FROM information_schema.statistics WHERE {which}
     ORDER BY table_schema, table_name, index_name, seq_in_index"""
 TABLES = _TABLES.format(which=_ALL)
 _EXTRA = "extra"
+_MEMORY = "MEMORY"
 _ROW_END = "ROW END"
 _VERSIONED_EXTRA = "CONCAT(extra, IF(generation_expression = 'ROW END', ' ROW END', ''))"
 _FIRST_VERSIONED = 100300
@@ -124,7 +125,7 @@ def from_rows(session: Session, databases: Rows, tables: Rows, columns: Rows, ke
         rows = columns_of[name]
         definition = TableDefinition(
             tuple(_column(row, session) for row in rows),
-            _keys(keys_of[name]),
+            _keys(keys_of[name], has_hashes=session.mariadb and _text(engine).upper() != _MEMORY),
             _collation(collation, session),
             _SERVER,
             mariadb=session.mariadb,
@@ -185,14 +186,16 @@ def _has_row_period(rows: list[Sequence[Any]]) -> bool:
     return any(_ROW_END in _text(row[4]) for row in rows)
 
 
-def _keys(rows: list[Sequence[Any]]) -> tuple[Key, ...]:
+def _keys(rows: list[Sequence[Any]], *, has_hashes: bool) -> tuple[Key, ...]:
+    """Return the keys. With `has_hashes`, one of type HASH is stored in a hidden column."""
     parts: dict[str, list[KeyPart]] = {}
-    unique: dict[str, bool] = {}
-    for index_name, non_unique, column, prefix in rows:
+    kinds: dict[str, tuple[bool, bool, bool]] = {}
+    for index_name, non_unique, column, prefix, kind in rows:
         name = _text(index_name)
         parts.setdefault(name, []).append(KeyPart(None if column is None else _text(column), int(prefix or 0)))
-        unique[name] = not int(non_unique)
-    return tuple(Key(name, tuple(found), unique[name]) for name, found in parts.items())
+        by_hash = has_hashes and _text(kind) == "HASH"
+        kinds[name] = not int(non_unique), by_hash, by_hash
+    return tuple(Key(name, tuple(found), *kinds[name]) for name, found in parts.items())
 
 
 def _collation(name: Any, session: Session) -> int | None:

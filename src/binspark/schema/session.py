@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from binspark.event.query import Query
@@ -17,6 +17,9 @@ from binspark.schema.collations import (
     default_collation,
     known_charset,
 )
+from binspark.schema.text import exact_text, limited_text, member_text
+from binspark.values.charsets import encode_text
+from binspark.values.column import BINARY_COLLATION
 from binspark.wire.sql_modes import SqlMode
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
@@ -30,6 +33,8 @@ class Session:
     """Settings of a session on which DDL depends.
 
     version              of the server, as 90704 for 9.7.4; None if it is not known
+    client_collation     of the text of statements; binary if they are only bytes
+    connection_collation of literals, into which servers convert them; None if it is not known
     collations           default collations of character sets, where they are not the usual ones
     server_collation     the default of a database without a character set
     explicit_timestamps  whether TIMESTAMP columns are NULL by default
@@ -40,6 +45,7 @@ class Session:
     version: int | None = None
     sql_mode: int = 0
     client_collation: int | None = None
+    connection_collation: int | None = None
     server_collation: int | None = None
     collations: tuple[tuple[str, int], ...] = ()
     explicit_timestamps: bool = True
@@ -66,10 +72,26 @@ class Session:
             return self.collation_of_charset(known_charset(default))
         return binary_collation(known_charset(default)) if request.binary else default
 
+    def stored_text(self, text: str) -> str | bytes:
+        """Return what a string in a statement means; bytes if the connection's character set is binary.
+
+        Servers convert strings from the character set of the client to that of the connection, unless one is binary.
+        """
+        connection = self.connection_collation
+        if self.client_collation == BINARY_COLLATION:
+            raw = text.encode("utf-8", "surrogateescape")
+            return raw if connection == BINARY_COLLATION else member_text(raw, connection, mariadb=self.mariadb)
+        if connection == BINARY_COLLATION:
+            return text.encode() if self.client_collation is None else encode_text(text, self.client_collation)
+        return text if connection is None else limited_text(text, connection)
+
     def _collation_number(self, name: str, charset: str) -> int | None:
         """Find a collation by its full name, or by MariaDB's short one, which any character set may have."""
         number = collation_number(name, mariadb=self.mariadb)
-        return number if number is not None else collation_number(f"{charset}_{name}", mariadb=self.mariadb)
+        if number is None:
+            number = collation_number(f"{charset}_{name}", mariadb=self.mariadb)
+        # A collation that a user added begins with the name of its character set, and this is what columns need.
+        return number if number is not None else self.collation_of_charset(name.partition("_")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +106,12 @@ class CharsetRequest:
         return bool(self.charset or self.collate or self.binary)
 
 
+def read_text(raw: bytes, session: Session) -> tuple[str, Session]:
+    """Return the text of a statement, and the session: that of a client that sends bytes if it is not valid text."""
+    text, is_valid = exact_text(raw, session.client_collation)
+    return text, session if is_valid else replace(session, client_collation=BINARY_COLLATION)
+
+
 def session_of(query: Query, log_format: LogFormat) -> Session:
     """Return the session in which the statement of a QUERY ran."""
     mariadb = log_format.family is Family.MARIADB
@@ -94,6 +122,9 @@ def session_of(query: Query, log_format: LogFormat) -> Session:
         version=version,
         sql_mode=query.status(StatusCode.SQL_MODE) or 0,
         client_collation=None if charsets is None else charsets.client,
+        connection_collation=None
+        if charsets is None or not known_charset(charsets.connection)
+        else charsets.connection,
         server_collation=None if charsets is None else charsets.server,
         collations=_collations(query),
         explicit_timestamps=_explicit_timestamps(query, mariadb, version),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from binspark.columns.seen import matches
 from binspark.columns.selection import Selection
 from binspark.options.option import Surface, suggestion
-from binspark.schema.notices import LoggedStatement, RolledBackChanges
+from binspark.schema.notices import AboutRows
 from binspark.schema.server import TABLES
 from binspark.server.info import row_format_problem
 
@@ -47,7 +47,7 @@ def warn_of_unmatched_on(connection: Connection, selection: Selection) -> None:
 def warn_of_statements(plan: ReadPlan) -> None:
     """Warn of changes that logs contain as statements, whose rows a query does not find, and of rolled back ones."""
     for notice in plan.notices:
-        if isinstance(notice, LoggedStatement | RolledBackChanges):
+        if isinstance(notice, AboutRows):
             log.warning("%s: %s", notice.position, notice)
 
 

@@ -36,6 +36,7 @@ from binspark.files.windows import pays_in_bulk
 from binspark.options.times import Clock
 from binspark.position import Position
 from binspark.schema.history import SchemaHistory
+from binspark.schema.text import has_words
 from binspark.sql.blocks import Blocks, ForwardBlocks, ReversedBlocks
 from binspark.sql.options import ScriptOptions
 from binspark.sql.range_options import OF_FILES, RangeOptions
@@ -379,7 +380,7 @@ class Script:
             return not self.undo and (normalized_xid(xid_in(query.query)) in self._prepared or self._takes_all)
         if boundary.role is Role.INSIDE:
             return not xid_in(query.query)  # the end of an XA transaction is written with what follows it
-        if self._options.skip_statements or not self._takes_statements or query.query.startswith(b"#"):
+        if self._options.skip_statements or not self._takes_statements or not has_words(query.query):
             return False
         return boundary.role is Role.STATEMENT
 

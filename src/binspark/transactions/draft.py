@@ -11,6 +11,7 @@ from binspark import event as events
 from binspark.event.mariadb import MariadbGtidExtraFlag
 from binspark.event.rows import RowOperation
 from binspark.event.status_vars import StatusCode
+from binspark.schema.text import first_word
 from binspark.transactions.grammar import STATEMENT_HEAD, Ending, Progress, Role
 from binspark.transactions.transaction import ANONYMOUS, Identity, TableChanges, Transaction, identity_of
 
@@ -23,8 +24,7 @@ _ALTERS = {
 _XA = re.compile(
     rb"\s*XA\s+(?:START|BEGIN|END|PREPARE|COMMIT|ROLLBACK)\s+(.{0,400}?)(?:\s+ONE\s+PHASE)?[\s;]*\Z", re.IGNORECASE
 )
-_DEFINES = re.compile(rb"\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE|GRANT|REVOKE)\b", re.IGNORECASE)
-_VERSION_COMMENT = re.compile(rb"/\*M?!\d*")
+_DEFINES = re.compile(r"(?:CREATE|ALTER|DROP|RENAME|TRUNCATE|GRANT|REVOKE)\b", re.IGNORECASE)
 
 
 class FirstEvent(NamedTuple):
@@ -268,13 +268,6 @@ def xa_name(query: bytes) -> str | None:
 
 def is_ddl(query: bytes) -> bool:
     """Whether a statement defines something: tables, views, routines, users and their rights."""
-    return _DEFINES.match(_without_comments(query[:STATEMENT_HEAD])) is not None
-
-
-def _without_comments(query: bytes) -> bytes:
-    """Return a statement from its first word on; the text inside `/*!50000 … */` is part of it."""
-    rest = query.lstrip()
-    while rest.startswith(b"/*"):
-        conditional = _VERSION_COMMENT.match(rest)
-        rest = (rest[conditional.end() :] if conditional else rest.partition(b"*/")[2]).lstrip()
-    return rest
+    text = query[:STATEMENT_HEAD].decode("latin-1")
+    offset = first_word(text)
+    return offset is not None and _DEFINES.match(text, offset) is not None

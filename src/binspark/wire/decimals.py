@@ -15,7 +15,7 @@ from binspark.errors import EncodeError, Malformed
 _DIGITS_PER_GROUP = 9
 _PARTIAL_GROUP_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 MAX_PRECISION = 65
-MAX_SCALE = 30
+MAX_SCALE = 38
 
 
 def packed_decimal_length(precision: int, scale: int) -> int:

@@ -9,6 +9,7 @@ from binspark.event.table_metadata import MetadataField
 from binspark.frames import EventCode, Frame, Header, LogFormat
 from binspark.frames.checksum import ChecksumState
 from binspark.schema import SchemaHistory, TableSchema
+from binspark.schema.notices import DoubtfulTable, SchemaNotice
 
 MYSQL = LogFormat(4, "9.7.4", 19, b"")
 MARIADB = LogFormat(4, "10.11.18-MariaDB-log", 19, b"")
@@ -32,7 +33,8 @@ class Story:
     """A log, and the history that its events are fed to."""
 
     def __init__(self, history: SchemaHistory | None = None, log_format: LogFormat = MYSQL) -> None:
-        self.history = history or SchemaHistory()
+        self.notices: list[SchemaNotice] = []
+        self.history = history or SchemaHistory(on_notice=self.notices.append)
         self.format = log_format
         self.file = "binlog.000001"
         self.offset = 4
@@ -63,3 +65,8 @@ class Story:
     def reasons(self) -> list[str]:
         """Why statements were not understood."""
         return [unreadable.reason for unreadable in self.history.unreadable]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What was reported of tables whose rows are read as the log alone describes them."""
+        return [f"{notice.position}: {notice}" for notice in self.notices if isinstance(notice, DoubtfulTable)]

@@ -289,10 +289,8 @@ class LogColumns:
 
 
 def _sources(table: MirroredTable, found: TableBatch) -> list[int]:
-    """Return the index that each column of the target has in the log: by name, or by position without names."""
+    """Return the index that each column of the target has in the log, by name."""
     logged = found.table
-    if all(column.name is None for column in logged.columns):
-        return list(range(len(table.schema)))
     names = {name.lower(): index for index, name in enumerate(logged.column_names)}
     missing = [field.name for field in table.schema if field.name.lower() not in names]
     if missing:

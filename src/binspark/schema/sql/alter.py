@@ -22,12 +22,13 @@ from binspark.schema.changes import (
     RenameKey,
     RenameTo,
     ReplaceRows,
+    SetPeriod,
     Step,
     SystemVersioning,
 )
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql.columns import read_column
-from binspark.schema.sql.keys import at_key, inline_keys, read_key
+from binspark.schema.sql.keys import at_key, inline_keys, read_key, read_period
 from binspark.schema.sql.options import NO_REQUEST, read_charset_option
 from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Kind
@@ -116,7 +117,8 @@ def read_alter_table(sql: SqlReader) -> AlterTable:
     if sql.accept("WAIT"):
         sql.next()
     sql.accept("NOWAIT")
-    steps: list[Step] = []
+    partitioning = sql.end_before(("PARTITION", "BY"), ("REMOVE", "PARTITIONING"))
+    steps: list[Step] = [OtherClause(" ".join(partitioning))] if partitioning else []
     while not sql.ended:
         words = " ".join(filter(None, (sql.word, sql.peek(1).word)))
         steps.extend(list(_read_steps(sql)) or [OtherClause(words)])
@@ -137,6 +139,8 @@ def _read_steps(sql: SqlReader) -> Iterator[Step]:
         _skip_order(sql)
     elif sql.at_any(*_PARTITION_WORK):
         yield from _partition_work(sql)
+    elif sql.accept("WITH", "SYSTEM", "VERSIONING"):
+        yield SystemVersioning(True)
     elif sql.word in _OPTIONS or sql.is_sign("=", ahead=1):
         yield from _read_options(sql)
     else:
@@ -164,9 +168,8 @@ def _read_options(sql: SqlReader) -> Iterator[Step]:
         request = read_charset_option(sql, NO_REQUEST)
         if request is not None:
             yield DefaultCharset(_rest_of_charset(sql, request))
-        elif sql.at("PARTITION", "BY"):
-            sql.skip_rest()
-            yield OtherClause("PARTITION BY")
+        elif sql.accept("WITH", "SYSTEM", "VERSIONING"):
+            yield SystemVersioning(True)
         else:
             yield _option(sql)
 
@@ -209,7 +212,7 @@ def _add(sql: SqlReader) -> Iterator[Step]:
     elif sql.accept("SYSTEM", "VERSIONING"):
         yield SystemVersioning(True)
     elif sql.at("PERIOD", "FOR"):
-        sql.skip_element()
+        yield SetPeriod(read_period(sql))
     elif sql.at("PARTITION"):
         sql.skip_rest()
     else:
@@ -233,8 +236,7 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
             key = read_key(sql)
             yield from [AddKey(key)] if key else []
         elif sql.at("PERIOD", "FOR"):
-            sql.skip_element()
-            yield OtherClause("ADD PERIOD")
+            yield SetPeriod(read_period(sql))
         else:
             column = read_column(sql)
             yield AddColumn(column, None, if_not_exists)
@@ -249,14 +251,14 @@ def _column_and_position(sql: SqlReader) -> tuple[ColumnSpec, ColumnPosition | N
     if sql.accept("FIRST"):
         return column, ColumnPosition(None)
     if sql.accept("AFTER"):
-        return column, ColumnPosition(sql.name())
+        return column, ColumnPosition(sql.column_name())
     return column, None
 
 
 def _change(sql: SqlReader) -> Iterator[Step]:
     sql.accept("COLUMN")
     if_exists = sql.accept("IF", "EXISTS")
-    old_name = sql.name()
+    old_name = sql.column_name()
     column, position = _column_and_position(sql)
     yield ChangeColumn(old_name, column, position, if_exists)
     yield from map(AddKey, inline_keys(column))
@@ -271,12 +273,15 @@ def _modify(sql: SqlReader) -> Iterator[Step]:
 
 
 def _drop(sql: SqlReader) -> Iterator[Step]:
-    if sql.accept("PRIMARY", "KEY"):
+    if sql.accept("PRIMARY", "KEY") or sql.accept("CONSTRAINT", "PRIMARY", "KEY"):
         yield DropKey(PRIMARY)
     elif sql.accept_any(*_INDEX) or sql.accept("CONSTRAINT"):
         sql.accept("IF", "EXISTS")
         yield DropKey(sql.name())
-    elif sql.at("FOREIGN", "KEY") or sql.at("CHECK") or sql.at("PERIOD", "FOR"):
+    elif sql.at("FOREIGN", "KEY") or sql.at("CHECK"):
+        sql.skip_element()
+    elif sql.accept("PERIOD", "FOR"):
+        yield from () if sql.accept("SYSTEM_TIME") else (SetPeriod(None),)
         sql.skip_element()
     elif sql.accept("SYSTEM", "VERSIONING"):
         yield SystemVersioning(False)
@@ -286,7 +291,7 @@ def _drop(sql: SqlReader) -> Iterator[Step]:
     else:
         sql.accept("COLUMN")
         if_exists = sql.accept("IF", "EXISTS")
-        yield DropColumn(sql.name(), if_exists)
+        yield DropColumn(sql.column_name(), if_exists)
         sql.accept_any("RESTRICT", "CASCADE")
 
 
@@ -324,6 +329,17 @@ def _alter(sql: SqlReader) -> Iterator[Step]:
 
 
 def _convert(sql: SqlReader) -> Iterator[Step]:
+    """Read CONVERT TO CHARACTER SET, CONVERT PARTITION ... TO TABLE, CONVERT TABLE ... TO PARTITION."""
+    if sql.accept("PARTITION"):
+        sql.name()
+        sql.expect("TO", "TABLE")
+        yield ReplaceRows(sql.table_name(), creates=True)
+        sql.skip_rest()
+        return
+    if sql.accept("TABLE"):
+        yield ReplaceRows(sql.table_name(), drops=True)
+        sql.skip_rest()
+        return
     sql.expect("TO")
     request = read_charset_option(sql, NO_REQUEST)
     if request is None:

@@ -25,7 +25,7 @@ class _Draft:
 
 def read_column(sql: SqlReader) -> ColumnSpec:
     """Read the name and the definition of a column, up to FIRST, AFTER, a comma or the end of the list."""
-    return read_definition(sql, sql.name())
+    return read_definition(sql, sql.column_name())
 
 
 def read_definition(sql: SqlReader, name: str) -> ColumnSpec:
@@ -140,33 +140,40 @@ _CONSTANTS = {"TRUE": "1", "FALSE": "0", "NULL": None}
 
 
 def _default(sql: SqlReader, draft: _Draft) -> None:
-    """Read the value of DEFAULT: a literal, a call, an expression in parentheses, NEXT VALUE FOR a sequence."""
-    draft.fields["computed"] = True
-    if sql.accept("NEXT", "VALUE", "FOR") or sql.accept("PREVIOUS", "VALUE", "FOR"):
-        sql.other_table_name()
-        return
-    sign = ""
-    while sql.is_sign("-") or sql.is_sign("+"):
-        sign += sql.next().value.replace("+", "")
-    typed_literal = sql.at_any("DATE", "TIME", "TIMESTAMP") and sql.peek(1).kind is Kind.TEXT
-    if typed_literal:
-        sql.next()
-    token = sql.peek()
-    sql.skip_one()
-    if token.kind in (Kind.TEXT, Kind.NUMBER) or token.word in _CONSTANTS:
-        value = _CONSTANTS.get(token.word, token.value)
-        draft.fields.update(computed=False, default=value if len(sign) % 2 == 0 else f"-{value}")
-    while sql.is_sign("(") or sql.is_sign("."):
+    """Read the value of DEFAULT: a constant, or an expression, for which MariaDB needs no parentheses.
+
+    Literals with a character set of their own, and those of bytes, count as expressions, too.
+    """
+    value, length = _constant(sql)
+    at = sql.offset
+    sql.skip_operand()
+    if length and sql.offset == at + length:
+        draft.fields.update(computed=False, default=value)
+    else:
         draft.fields.update(computed=True, default=None)
-        sql.skip_one()
-        if sql.peek().kind is Kind.WORD and sql.is_sign("(", ahead=1):
-            sql.next()
+
+
+def _constant(sql: SqlReader) -> tuple[str | None, int]:
+    """Return the constant that comes next, without taking it, and the number of its tokens, 0 if none comes next."""
+    signs = 0
+    while sql.is_sign("-", signs) or sql.is_sign("+", signs):
+        signs += 1
+    is_typed = sql.peek(signs).word in ("DATE", "TIME", "TIMESTAMP") and sql.peek(signs + 1).kind is Kind.TEXT
+    length = signs + 1 + is_typed
+    token = sql.peek(length - 1)
+    value = sql.session.stored_text(token.value) if token.kind is Kind.TEXT else token.value
+    is_constant = token.kind in (Kind.TEXT, Kind.NUMBER) or token.word in _CONSTANTS
+    if not is_constant or isinstance(value, bytes):
+        return None, 0
+    negative = sum(sql.is_sign("-", ahead) for ahead in range(signs)) % 2
+    known = _CONSTANTS.get(token.word, value)
+    return f"-{known}" if negative else known, length
 
 
 def _on(sql: SqlReader, _draft: _Draft) -> None:
-    """Skip ON UPDATE with a function, or with the action of a foreign key."""
+    """Skip ON UPDATE with a function."""
     sql.expect("UPDATE")
-    _default(sql, _Draft())
+    sql.skip_operand()
 
 
 def _serial(sql: SqlReader, draft: _Draft) -> None:
@@ -207,8 +214,12 @@ def _compressed(sql: SqlReader, draft: _Draft) -> None:
         sql.next()
 
 
-def _versioning(sql: SqlReader, _draft: _Draft) -> None:
-    sql.expect("SYSTEM", "VERSIONING")
+def _versioning(is_versioned: bool) -> Callable[[SqlReader, _Draft], None]:
+    def read(sql: SqlReader, draft: _Draft) -> None:
+        sql.expect("SYSTEM", "VERSIONING")
+        draft.fields["versioned"] = is_versioned
+
+    return read
 
 
 _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
@@ -251,6 +262,6 @@ _ATTRIBUTES: dict[str, Callable[[SqlReader, _Draft], None]] = {
     "CHECK": _check,
     "CONSTRAINT": _constraint,
     "ENFORCED": _skip(0),
-    "WITH": _versioning,
-    "WITHOUT": _versioning,
+    "WITH": _versioning(True),
+    "WITHOUT": _versioning(False),
 }

@@ -8,7 +8,7 @@ from binspark.event.column_types import ColumnType
 from binspark.schema.changes import ColumnSpec, CopyTable, CreateTable, Key, TemporaryTables, TypeSpec
 from binspark.schema.session import CharsetRequest
 from binspark.schema.sql.columns import read_column
-from binspark.schema.sql.keys import at_key, inline_keys, read_key
+from binspark.schema.sql.keys import at_key, inline_keys, read_key, read_period
 from binspark.schema.sql.options import NO_REQUEST, read_charset_option
 from binspark.schema.sql.reader import SqlReader
 from binspark.schema.table import TableName
@@ -30,6 +30,7 @@ class _Tail:
 class _Elements:
     columns: list[ColumnSpec] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
+    period: tuple[str, str] | None = None
 
 
 def read_create_table(sql: SqlReader) -> CreateTable | CopyTable:
@@ -46,15 +47,17 @@ def read_create_table(sql: SqlReader) -> CreateTable | CopyTable:
     if not tail.from_query:
         _read_tail(sql, tail)
     columns = None if tail.from_query or not elements.columns else tuple(elements.columns)
+    versioned = tail.versioned or any(column.versioned for column in elements.columns)
     return CreateTable(
         name,
         columns,
         tuple(elements.keys),
         tail.charset,
         sql.session,
-        tail.versioned,
+        versioned,
         if_not_exists,
         engine=tail.engine,
+        period=elements.period,
     )
 
 
@@ -118,7 +121,7 @@ def _read_elements(sql: SqlReader) -> _Elements:
 
 def _read_element(sql: SqlReader, elements: _Elements) -> None:
     if sql.at("PERIOD", "FOR"):
-        sql.skip_element()
+        elements.period = read_period(sql) or elements.period
     elif at_key(sql):
         key = read_key(sql)
         elements.keys.extend([key] if key else [])

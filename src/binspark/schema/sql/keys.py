@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from binspark.schema.changes import PRIMARY, ColumnSpec, Key, KeyPart
 from binspark.schema.sql.reader import SqlReader
 
@@ -28,50 +30,64 @@ def read_key(sql: SqlReader) -> Key | None:
     symbol = ""
     if sql.accept("CONSTRAINT") and not sql.at_any("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
         symbol = sql.name()
-    key = _read_kind(sql, symbol)
-    sql.skip_element()
-    return key
+    return _read_kind(sql, symbol)
 
 
 def _read_kind(sql: SqlReader, symbol: str) -> Key | None:
     if sql.accept("PRIMARY", "KEY"):
-        return Key(PRIMARY, _name_and_parts(sql)[1])
+        return replace(_named_key(sql), name=PRIMARY)
     if sql.accept("UNIQUE"):
         sql.accept_any(*_INDEX)
-        name, parts = _name_and_parts(sql)
-        return Key(name or symbol, parts)
+        key = _named_key(sql)
+        return replace(key, name=key.name or symbol)
     if sql.accept_any(*_SPECIAL):
         sql.accept_any(*_INDEX)
-        return Key(*_name_and_parts(sql), unique=False)
+        return replace(_named_key(sql), unique=False)
     if sql.accept_any(*_INDEX):
-        return Key(*_name_and_parts(sql), unique=False)
+        return replace(_named_key(sql), unique=False)
     if sql.at_any("FOREIGN", "CHECK"):
+        sql.skip_element()
         return None
     raise sql.refused("a key")
 
 
-def _name_and_parts(sql: SqlReader) -> tuple[str, tuple[KeyPart, ...]]:
-    """Read what follows the kind of a key: IF NOT EXISTS, a name, USING, and the columns."""
+def _named_key(sql: SqlReader) -> Key:
+    """Read what follows the kind of a key: IF NOT EXISTS, a name, and what `read_key_parts` reads."""
     sql.accept("IF", "NOT", "EXISTS")
     name = ""
     if not (sql.is_sign("(") or sql.at_any("USING", "TYPE")):
         name = sql.name()
-    if sql.accept_any("USING", "TYPE"):
-        sql.next()
-    return name, read_parts(sql)
+    return replace(read_key_parts(sql), name=name)
 
 
-def read_parts(sql: SqlReader) -> tuple[KeyPart, ...]:
-    """Read the columns of a key."""
+def read_key_parts(sql: SqlReader) -> Key:
+    """Read the columns of a key and its options: USING is before or after the columns, or both, and the last counts.
+
+    CREATE INDEX has the name of the table after the first USING.
+    """
+    algorithm = _algorithm(sql)
+    if sql.accept("ON"):
+        sql.table_name()
     sql.expect_sign("(")
     parts = [_read_part(sql)]
     while sql.accept_sign(","):
         parts.append(_read_part(sql))
     sql.expect_sign(")")
-    return tuple(parts)
+    while not (sql.ended or sql.is_sign(",") or sql.is_sign(")")):
+        algorithm = _algorithm(sql) or algorithm
+        if not (sql.ended or sql.is_sign(",") or sql.is_sign(")") or sql.at_any("USING", "TYPE")):
+            sql.skip_one()
+    listed = tuple(part for part in parts if part is not None)
+    by_hash = algorithm == "HASH"
+    return Key("", listed, hashed=by_hash, by_hash=by_hash, overlaps=len(listed) < len(parts))
 
 
-def _read_part(sql: SqlReader) -> KeyPart:
+def _algorithm(sql: SqlReader) -> str:
+    return sql.next().word if sql.accept_any("USING", "TYPE") else ""
+
+
+def _read_part(sql: SqlReader) -> KeyPart | None:
+    """Read a column of a key, or an expression; None for a period."""
     if sql.is_sign("("):
         sql.skip_parentheses()
         part = KeyPart(None)
@@ -79,9 +95,7 @@ def _read_part(sql: SqlReader) -> KeyPart:
         column = sql.name()
         part = KeyPart(column, _prefix(sql))
     sql.accept_any("ASC", "DESC")
-    if sql.accept("WITHOUT", "OVERLAPS"):
-        return KeyPart(None)
-    return part
+    return None if sql.accept("WITHOUT", "OVERLAPS") else part
 
 
 def _prefix(sql: SqlReader) -> int:
@@ -90,3 +104,18 @@ def _prefix(sql: SqlReader) -> int:
     prefix = sql.number()
     sql.expect_sign(")")
     return prefix
+
+
+def read_period(sql: SqlReader) -> tuple[str, str] | None:
+    """Read PERIOD FOR with its columns; None for SYSTEM_TIME, whose columns say so themselves."""
+    sql.expect("PERIOD", "FOR")
+    sql.accept("IF", "NOT", "EXISTS")
+    is_system_time = sql.accept("SYSTEM_TIME")
+    if not is_system_time:
+        sql.name()
+    sql.expect_sign("(")
+    first = sql.name()
+    sql.expect_sign(",")
+    columns = first, sql.name()
+    sql.expect_sign(")")
+    return None if is_system_time else columns

@@ -24,6 +24,11 @@ class SqlReader:
         return self._tokens[at] if at < len(self._tokens) else END
 
     @property
+    def offset(self) -> int:
+        """How many tokens were taken."""
+        return self._at
+
+    @property
     def word(self) -> str:
         """The keyword that comes next, empty for anything else."""
         return self.peek().word
@@ -98,18 +103,29 @@ class SqlReader:
             raise self.refused("a name")
         return self.next().value
 
-    def text(self) -> str:
-        """Take a string literal."""
-        if self.peek().kind is not Kind.TEXT:
+    def literal(self) -> str | bytes:
+        """Take a string; bytes if its meaning depends on the character set of the column."""
+        token = self.peek()
+        if token.kind is Kind.BYTES:
+            return self.next().value.encode("latin-1")
+        if token.kind is not Kind.TEXT:
             raise self.refused("a string")
-        return self.next().value
+        return self.session.stored_text(self.next().value)
 
     def number(self) -> int:
-        """Take an unsigned integer."""
-        token = self.peek()
-        if token.kind is not Kind.NUMBER or not token.value.isdecimal():
+        """Take an unsigned integer. Servers ignore a fraction: `DECIMAL(19.5)` is `DECIMAL(19)`."""
+        whole, _, fraction = self.peek().value.partition(".")
+        if self.peek().kind is not Kind.NUMBER or not f"0{whole}{fraction}".isdecimal():
             raise self.refused("an unsigned integer")
-        return int(self.next().value)
+        self.next()
+        return int(whole or 0)
+
+    def column_name(self) -> str:
+        """Take the name of a column, with or without that of its table."""
+        name = "" if self.is_sign(".") else self.name()
+        while self.accept_sign("."):
+            name = self.name()
+        return name
 
     def table_name(self) -> TableName:
         """Take the name of a table that the statement affects."""
@@ -146,10 +162,51 @@ class SqlReader:
         else:
             self._at += 1
 
+    def skip_operand(self) -> None:
+        """Skip a part of an expression that no operator of it divides.
+
+        It is a literal, a call, a variable, a name, a CASE, or anything in parentheses or braces.
+        """
+        while self.peek().kind is Kind.SIGN and self.peek().value in "+-~!@":
+            self.next()
+        if self.at("CASE") or self.is_sign("{"):
+            self._skip_nested(*(("{", "}") if self.is_sign("{") else ("CASE", "END")))
+            return
+        if self.accept("NEXT", "VALUE", "FOR") or self.accept("PREVIOUS", "VALUE", "FOR"):
+            self.other_table_name()
+            return
+        is_prefix = self.peek().kind is Kind.WORD and self.peek(1).kind in (Kind.TEXT, Kind.BYTES)
+        if is_prefix and (self.word.startswith("_") or self.word in ("DATE", "TIME", "TIMESTAMP")):
+            self.next()
+        self.skip_one()
+        while self.is_sign("(") or self.accept_sign("."):
+            self.skip_one()
+
+    def _skip_nested(self, opens: str, closes: str) -> None:
+        """Skip to the sign or keyword that closes the one that comes next."""
+        depth = 0
+        while True:
+            if self.peek() is END:
+                raise self.refused(closes)
+            mark = self.word or (self.peek().value if self.peek().kind is Kind.SIGN else "")
+            depth += (mark == opens) - (mark == closes)
+            self.skip_one()
+            if not depth:
+                return
+
     def skip_element(self) -> None:
         """Skip to the end of an element of a list: its comma, the list's closing parenthesis, or the end."""
         while not (self.ended or self.is_sign(",") or self.is_sign(")")):
             self.skip_one()
+
+    def end_before(self, *phrases: tuple[str, ...]) -> tuple[str, ...]:
+        """Let the statement end before the first of these keywords that is not in parentheses, and return it."""
+        at, found = self._at, ()
+        while not (self.ended or (found := next((phrase for phrase in phrases if self.at(*phrase)), ()))):
+            self.skip_one()
+        del self._tokens[self._at :]
+        self._at = at
+        return found
 
     def skip_rest(self) -> None:
         """Skip to the end of the statement."""

@@ -18,7 +18,6 @@ from binspark.schema.changes import (
     DropDatabase,
     DropKey,
     DropTables,
-    Key,
     NotUnderstood,
     OtherClause,
     RenameTables,
@@ -29,11 +28,11 @@ from binspark.schema.changes import (
 from binspark.schema.session import Session
 from binspark.schema.sql.alter import read_alter_table
 from binspark.schema.sql.create import read_create_sequence, read_create_table, read_create_temporary
-from binspark.schema.sql.keys import read_parts
+from binspark.schema.sql.keys import read_key_parts
 from binspark.schema.sql.options import read_database_options
 from binspark.schema.sql.reader import SqlReader
 from binspark.schema.sql.tokens import Token
-from binspark.schema.text import may_define
+from binspark.schema.text import may_define, shown_text
 
 _DATABASE = ("DATABASE", "SCHEMA")
 
@@ -55,13 +54,16 @@ def read_tokens(statement: list[Token], schema: str, session: Session, sql: str)
 
 def read_statement(reader: SqlReader, sql: str) -> Change | None:
     """Return how the statement of a reader changes tables and databases."""
+    while reader.accept("SET", "STATEMENT"):  # MariaDB: variables for one statement, which comes after FOR
+        while not (reader.ended or reader.accept("FOR")):
+            reader.skip_one()
     verb = _VERBS.get(reader.next().word)
     if verb is None:
         return None
     try:
         return verb(reader)
     except NotUnderstood as error:
-        return Unreadable(tuple(reader.tables), sql, error.message)
+        return Unreadable(tuple(reader.tables), shown_text(sql), shown_text(error.message))
 
 
 def _create(sql: SqlReader) -> Change | None:
@@ -85,12 +87,8 @@ def _create_index(sql: SqlReader) -> Change | None:
         return None
     if_not_exists = sql.accept("IF", "NOT", "EXISTS")
     name = sql.name()
-    if sql.accept_any("USING", "TYPE"):
-        sql.next()
-    sql.expect("ON")
-    table = sql.table_name()
-    step = AddKey(Key(name, read_parts(sql), unique=kind == "UNIQUE"), if_not_exists)
-    return AlterTable(table, (step,), sql.session)
+    key = replace(read_key_parts(sql), name=name, unique=kind == "UNIQUE")
+    return AlterTable(sql.tables[0], (AddKey(key, if_not_exists),), sql.session)
 
 
 def _alter(sql: SqlReader) -> Change | None:

@@ -13,22 +13,27 @@ from functools import cache
 from typing import NamedTuple
 
 from binspark.schema.session import Session
+from binspark.schema.text import shown_text
 from binspark.wire.sql_modes import SqlMode
 
 
 class Kind(Enum):
-    """What a token is. A quoted name is never a keyword."""
+    """What a token is. A quoted name is never a keyword. BYTES are literals such as X'41', 0x41, b'01' and 0b01."""
 
     WORD = auto()
     NAME = auto()
     TEXT = auto()
+    BYTES = auto()
     NUMBER = auto()
     SIGN = auto()
     END = auto()
 
 
 class Token(NamedTuple):
-    """A token. `value` is without quotes and escapes. `word` is a keyword in upper case, or empty."""
+    """A token. `value` is without quotes and escapes; that of BYTES has one character for each byte.
+
+    `word` is a keyword in upper case, or empty.
+    """
 
     kind: Kind
     value: str
@@ -42,15 +47,19 @@ _PATTERN = r"""
   | (?P<opens>/\*(?P<maria>M?)!(?P<version>\d{5,6})?)
   | (?P<closes>\*/)
   | (?P<name>`(?:[^`]++|``)*+`)
-  | (?P<binary>[xX]'(?P<hex>[0-9a-fA-F]*)'|[bB]'[01]*')
-  | (?P<text>(?:(?:_[A-Za-z0-9]+\s*|[nN])(?='))?'(?:BODY|'')*+')
-  | (?P<double>(?:_[A-Za-z0-9]+\s*(?="))?"(?:DOUBLE|"")*+")
+  | (?P<qualified>(?<=[\w$`"\u0080-\U0010ffff])\.(?=[\w$]))
+  | (?P<hex>[xX]'[0-9a-fA-F]*'|0x[0-9a-fA-F]+(?![\w$]))
+  | (?P<bits>[bB]'[01]*'|0b[01]+(?![\w$]))
+  | (?P<text>[nN]?'(?:BODY|'')*+')
+  | (?P<double>"(?:DOUBLE|"")*+")
   | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]))
-  | (?P<word>@?[\w$\u0080-\U0010ffff]+)
+  | (?P<word>@{0,2}[\w$\u0080-\U0010ffff]+)
   | (?P<sign>.)
 """
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_IDENTIFIER = re.compile(r"[\w$\u0080-\U0010ffff]+")
+_COMMENT_ENDS = re.compile(r"/\*|\*/")
 
 
 @cache
@@ -86,6 +95,11 @@ def _single_tokens(sql: str, session: Session) -> Iterator[Token]:
         offset = match.end()
         if match["opens"]:
             offset = offset if _is_executed(match, session) else _after_comment(sql, offset)
+        elif match["qualified"]:
+            yield Token(Kind.SIGN, ".")
+            if identifier := _IDENTIFIER.match(sql, offset):  # also of digits alone: shop.20151214
+                yield Token(Kind.WORD, identifier[0], identifier[0].upper())
+                offset = identifier.end()
         elif not (match["space"] or match["closes"]):
             token = _token(match, backslash, session.has_mode(SqlMode.ANSI_QUOTES))
             yield token
@@ -104,26 +118,36 @@ def _is_executed(match: re.Match[str], session: Session) -> bool:
 
 
 def _after_comment(sql: str, offset: int) -> int:
-    end = sql.find("*/", offset)
-    return len(sql) if end < 0 else end + 2
+    """Return the offset after a comment that is not executed. It may have comments in it."""
+    depth = 1
+    while depth and (match := _COMMENT_ENDS.search(sql, offset)):
+        depth += 1 if match[0] == "/*" else -1
+        offset = match.end()
+    return len(sql) if depth else offset
 
 
 def _token(match: re.Match[str], backslash: bool, ansi_quotes: bool) -> Token:
     if quoted := match["name"]:
-        return Token(Kind.NAME, quoted[1:-1].replace("``", "`"))
+        return Token(Kind.NAME, shown_text(quoted[1:-1].replace("``", "`")))
     if quoted := match["double"]:
         if ansi_quotes:
-            return Token(Kind.NAME, quoted[quoted.index('"') + 1 : -1].replace('""', '"'))
+            return Token(Kind.NAME, shown_text(quoted[1:-1].replace('""', '"')))
         return Token(Kind.TEXT, _unquoted(quoted, '"', backslash))
     if quoted := match["text"]:
         return Token(Kind.TEXT, _unquoted(quoted, "'", backslash))
-    if quoted := match["binary"]:
-        return Token(Kind.TEXT, bytes.fromhex(match["hex"] or "").decode("latin-1") if match["hex"] else quoted)
+    if literal := match["hex"] or match["bits"]:
+        return Token(Kind.BYTES, _literal_bytes(literal, 4 if match["hex"] else 1).decode("latin-1"))
     if number := match["number"]:
         return Token(Kind.NUMBER, number)
-    if word := match["word"]:
+    if word := shown_text(match["word"] or ""):
         return Token(Kind.WORD, word, word.upper())
     return Token(Kind.SIGN, match["sign"])
+
+
+def _literal_bytes(literal: str, bits_per_digit: int) -> bytes:
+    """Return the bytes of a literal such as X'0a', 0x61, b'1' or 0b01; zeros come before the first digit."""
+    digits = literal[2:].rstrip("'")
+    return int(digits or "0", 1 << bits_per_digit).to_bytes((len(digits) * bits_per_digit + 7) // 8, "big")
 
 
 def _unquoted(quoted: str, quote: str, backslash: bool) -> str:

@@ -48,6 +48,9 @@ _FIXED: dict[str, TypeSpec] = {
 }
 """Types that follow from their name. A number after it is a display width, or the capacity of a BLOB or TEXT."""
 
+_ORACLE = {"DATE": TypeSpec(T.DATETIME2), "BLOB": _FIXED["LONGBLOB"]}
+"""Types that MariaDB's sql_mode ORACLE changes."""
+
 _MEDIUM = 3
 
 
@@ -64,8 +67,8 @@ def read_type(sql: SqlReader) -> TypeSpec:
     if name in ("BLOB", "TEXT") and numbers:
         nothing = 2 if sql.session.mariadb else 1  # TEXT(0) is TEXT in MariaDB, TINYTEXT in MySQL
         return replace(fixed, size=0, capacity=numbers[0]) if numbers[0] else replace(fixed, size=nothing)
-    if name == "DATE" and sql.session.mariadb and sql.session.has_mode(SqlMode.ORACLE):
-        return TypeSpec(T.DATETIME2)
+    if sql.session.mariadb and sql.session.has_mode(SqlMode.ORACLE):
+        return _ORACLE.get(name, fixed)
     return fixed
 
 
@@ -111,8 +114,8 @@ def _varbinary(sql: SqlReader, _name: str) -> TypeSpec:
 def _long(sql: SqlReader, _name: str) -> TypeSpec:
     """Read LONG, LONG VARCHAR, LONG CHAR VARYING, LONG VARBINARY."""
     charset = "binary" if sql.accept("VARBINARY") else None
-    if charset is None and sql.accept_any("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER"):
-        sql.accept("VARYING")
+    if charset is None and not sql.accept_any("VARCHAR", "VARCHARACTER"):
+        sql.accept("CHAR", "VARYING") or sql.accept("CHARACTER", "VARYING")
     return TypeSpec(T.BLOB, TextKind.BLOB, size=_MEDIUM, charset=charset)
 
 
@@ -149,15 +152,18 @@ def _bit(sql: SqlReader, _name: str) -> TypeSpec:
 
 
 def _temporal(sql: SqlReader, name: str) -> TypeSpec:
+    """Read TIME, DATETIME, TIMESTAMP, which is DATETIME with MariaDB's sql_mode MAXDB."""
+    if sql.session.mariadb and sql.session.has_mode(SqlMode.MAXDB):
+        name = name.replace("TIMESTAMP", "DATETIME")
     kind = {"TIME": T.TIME2, "DATETIME": T.DATETIME2, "TIMESTAMP": T.TIMESTAMP2}[name]
     return TypeSpec(kind, scale=_first(_numbers(sql), 0))
 
 
 def _choice(sql: SqlReader, name: str) -> TypeSpec:
     sql.expect_sign("(")
-    members = [sql.text()]
+    members = [sql.literal()]
     while sql.accept_sign(","):
-        members.append(sql.text())
+        members.append(sql.literal())
     sql.expect_sign(")")
     if name == "ENUM":
         return TypeSpec(T.ENUM, size=1 if len(members) < _MANY_MEMBERS else 2, members=tuple(members))
