@@ -41,6 +41,7 @@ from binspark.schema.resolve import convert_column, define_column
 from binspark.schema.session import CharsetRequest, Session
 
 _LONGBLOB_LENGTH_BYTES = 4
+_PERIOD_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +240,15 @@ def _keys(table: TableDefinition, change: AlterTable, new_names: dict[str, str])
     kept = [replace(key, name=renamed.get(key.name.lower(), key.name)) for key in left if key.parts]
     names = {key.name.lower() for key in kept}
     for step in change.steps:
-        is_there = isinstance(step, AddKey) and step.if_not_exists and step.key.name.lower() in names
+        is_there = isinstance(step, AddKey) and step.if_not_exists and _name_of(step.key).lower() in names
         if isinstance(step, AddKey) and not is_there:
             kept = [key for key in kept if not (key.name == step.key.name == PRIMARY)] + [step.key]
     return named(kept)
+
+
+def _name_of(key: Key) -> str:
+    """Return the name of a key; of one without a name that of its first column, as MariaDB compares them."""
+    return key.name or (key.parts[0].column if key.parts else "") or ""
 
 
 def _following(key: Key, new_names: dict[str, str]) -> Key:
@@ -251,4 +257,5 @@ def _following(key: Key, new_names: dict[str, str]) -> Key:
         for part in key.parts
         if part.column is None or part.column.lower() in new_names
     )
-    return replace(key, parts=parts)
+    is_empty = key.overlaps and len(parts) <= _PERIOD_COLUMNS  # the columns of a period are no key
+    return replace(key, parts=() if is_empty else parts)

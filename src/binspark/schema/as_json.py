@@ -67,9 +67,9 @@ def _table(table: TableDefinition) -> dict[str, Any]:
 
 
 def _key(key: Key) -> dict[str, Any]:
-    by_hash = {"by_hash": True} if key.by_hash else {}
+    rare = {name: True for name in ("by_hash", "overlaps") if getattr(key, name)}
     parts = [list(part) for part in key.parts]
-    return {"name": key.name, "unique": key.unique, "hashed": key.hashed, **by_hash, "parts": parts}
+    return {"name": key.name, "unique": key.unique, "hashed": key.hashed, **rare, "parts": parts}
 
 
 def _column(defined: DefinedColumn) -> dict[str, Any]:

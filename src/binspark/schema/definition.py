@@ -111,7 +111,9 @@ class TableDefinition:
         return replace(self, keys=tuple(replace(key, hashed=key.name in hashed) for key in self.keys))
 
     def _could_be_primary(self, key: Key) -> bool:
-        return key.unique and not key.hashed and _rank(key, self._nullable()) == (1, False, False)
+        spatial = {defined.folded for defined in self.columns if defined.column.type is ColumnType.GEOMETRY}
+        has_prefix = any((part.column or "").lower() in spatial for part in key.parts)
+        return key.unique and not key.hashed and not has_prefix and _rank(key, self._nullable()) == (1, False, False)
 
     def _nullable(self) -> dict[str, bool]:
         return {defined.folded: defined.column.nullable for defined in self.columns}
@@ -136,7 +138,8 @@ class TableDefinition:
         if not key.overlaps or self.period is None:
             return key
         first, last = self.period
-        return replace(key, parts=(*key.parts, KeyPart(last), KeyPart(first)), overlaps=False)
+        of_period = KeyPart(last), KeyPart(first)
+        return key if key.parts[-2:] == of_period else replace(key, parts=(*key.parts, *of_period))
 
 
 def named(keys: list[Key]) -> list[Key]:

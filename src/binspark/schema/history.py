@@ -26,6 +26,8 @@ from binspark.schema.changes import (
     DropTables,
     LoggedRows,
     NotUnderstood,
+    RenameTables,
+    RenameTo,
     TemporaryTables,
     TruncateTable,
     Unreadable,
@@ -277,28 +279,43 @@ class SchemaHistory:
         if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
             change = _as_stored(change, query.schema)
         before = self._temporary
-        is_temporary = self._is_temporary(change, query.thread_id)
+        change = self._of_lasting_tables(change, query.thread_id)
         if self._temporary != before:
             self._temporaries.append((len(self.files) - 1, event.offset, self._temporary))
-        if is_temporary:
+        if change is None:
             return None
         if query.error_code and isinstance(change, AlterTable | Unreadable):
             names = change.names if isinstance(change, Unreadable) else (change.name,)
             change = Unreadable(names, text, f"the statement ended with error {query.error_code}")
         return change
 
-    def _is_temporary(self, change: Change, thread_id: int) -> bool:
-        """Return whether a statement affects a temporary table of its session, which hides a table of the same name."""
+    def _of_lasting_tables(self, change: Change, thread_id: int) -> Change | None:
+        """Return what a statement does to tables that are not temporary; None for nothing.
+
+        A temporary table of its session hides a table of the same name.
+        """
         if isinstance(change, TemporaryTables) and change.created:
             self._temporary |= {(thread_id, name) for name in change.names}
-            return True
+            return None
         if isinstance(change, AlterTable | TruncateTable):
-            return bool(self._hiding(change.name, thread_id))
+            steps = change.steps if isinstance(change, AlterTable) else ()
+            new_names = [step.name for step in steps if isinstance(step, RenameTo)] or [change.name]
+            return None if self._drop_temporary(change.name, thread_id, new_names[-1]) else change
         if isinstance(change, TemporaryTables | DropTables) and self._temporary:
-            hiding = [self._hiding(name, thread_id) for name in change.names]
-            self._temporary = self._temporary.difference(*hiding)
-            return isinstance(change, TemporaryTables) or all(hiding)
-        return isinstance(change, TemporaryTables)
+            left = tuple(name for name in change.names if not self._drop_temporary(name, thread_id))
+            return DropTables(left) if left and isinstance(change, DropTables) else None
+        if isinstance(change, RenameTables) and self._temporary and self._mariadb:
+            pairs = tuple(pair for pair in change.pairs if not self._drop_temporary(pair[0], thread_id, pair[1]))
+            return RenameTables(pairs) if pairs else None
+        return None if isinstance(change, TemporaryTables) else change
+
+    def _drop_temporary(self, name: TableName, thread_id: int, new_name: TableName | None = None) -> bool:
+        """Drop a temporary table, or give it a new name; return whether there is one."""
+        hiding = self._hiding(name, thread_id)
+        self._temporary -= hiding
+        if hiding and new_name is not None:
+            self._temporary |= {(thread_id, new_name)}
+        return bool(hiding)
 
     def _hiding(self, name: TableName, thread_id: int) -> set[tuple[int, TableName]]:
         """Return the temporary tables of a session with this name."""

@@ -77,7 +77,7 @@ def _defined_column(spec: ColumnSpec, table_collation: int | None, session: Sess
 def convert_column(defined: DefinedColumn, collation: int, session: Session) -> DefinedColumn:
     """Return a column after CONVERT TO CHARACTER SET: a TEXT grows if its characters need more bytes.
 
-    MySQL does not convert the members of ENUM and SET: their bytes mean something else then.
+    Servers do not convert the members of ENUM and SET: their bytes mean something else then.
     """
     column = defined.column
     is_text = defined.text is not TextKind.NOT_TEXT or column.type in _CHOICES
@@ -85,17 +85,17 @@ def convert_column(defined: DefinedColumn, collation: int, session: Session) -> 
         return defined
     compressed = column.type in _COMPRESSED.values()
     changed = replace(defined, column=replace(column, collation=collation))
-    if column.members is not None and column.collation is not None and not session.mariadb:
-        members = tuple(_reinterpreted(text, column.collation, collation) for text in column.members)
+    if column.members is not None and column.collation is not None:
+        members = tuple(_reinterpreted(text, column.collation, collation, session) for text in column.members)
         return replace(changed, column=replace(changed.column, members=members))
     if defined.text is TextKind.BLOB:
         return replace(changed, column=_converted_blob(column, collation))
     return _sized(changed, compressed, session) if defined.text is not TextKind.NOT_TEXT else changed
 
 
-def _reinterpreted(member: str, collation: int, new_collation: int) -> str:
+def _reinterpreted(member: str, collation: int, new_collation: int, session: Session) -> str:
     try:
-        return member_text(encode_text(member, collation), new_collation, mariadb=False)
+        return member_text(encode_text(member, collation), new_collation, mariadb=session.mariadb)
     except UnicodeEncodeError:  # the statement that defined it was not in the character set that it claims
         return member
 

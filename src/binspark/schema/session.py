@@ -26,6 +26,10 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _MYSQL_WITH_EXPLICIT_TIMESTAMPS = 80002
 _MARIADB_WITH_EXPLICIT_TIMESTAMPS = 101001
 _UTF8MB4 = "utf8mb4"
+_UTF8MB4_BIN = 46
+_MARIADB_WITH_ATOMIC_DDL = 100600
+_WRITTEN_BY_MARIADB = re.compile(rb"CREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?[`\"][^\n]* \(\n  [`\"]")
+_WRITTEN_BY_MYSQL = b"\n) START TRANSACTION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,8 @@ def session_of(query: Query, log_format: LogFormat) -> Session:
     mariadb = log_format.family is Family.MARIADB
     version = version_number(log_format.server_version)
     charsets: Charsets | None = query.status(StatusCode.CHARSET)
+    if charsets is not None and _is_written_by_server(query, mariadb, version):
+        charsets = charsets._replace(client=_UTF8MB4_BIN, connection=_UTF8MB4_BIN)
     return Session(
         mariadb=mariadb,
         version=version,
@@ -129,6 +135,18 @@ def session_of(query: Query, log_format: LogFormat) -> Session:
         collations=_collations(query),
         explicit_timestamps=_explicit_timestamps(query, mariadb, version),
     )
+
+
+def _is_written_by_server(query: Query, mariadb: bool, version: int | None) -> bool:
+    """Return whether the server wrote a statement itself, in UTF-8 for any client: CREATE TABLE ... SELECT.
+
+    MariaDB writes it like SHOW CREATE TABLE, as dumps are, but as part of a transaction, so without the XID of DDL.
+    """
+    if not mariadb:
+        return _WRITTEN_BY_MYSQL in query.query
+    has_xids = (version or 0) >= _MARIADB_WITH_ATOMIC_DDL
+    is_plain = query.status(StatusCode.XID) is not None
+    return has_xids and not is_plain and _WRITTEN_BY_MARIADB.match(query.query) is not None
 
 
 def version_number(text: str) -> int | None:

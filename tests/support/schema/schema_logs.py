@@ -33,6 +33,10 @@ class Recorder:
             self._cursor.execute(statement)
         return list(self._cursor.fetchall())
 
+    def run_bytes(self, statement: bytes) -> None:
+        """Run a statement of these bytes, whatever the character set of the session is."""
+        self._cursor._query(statement)
+
     def new_database(self, name: str, options: str = "CHARACTER SET latin1") -> None:
         self.run(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name} {options}", f"USE {name}")
 
@@ -48,8 +52,12 @@ class Recorder:
 
     def events(self) -> Iterator[Event]:
         """Yield all events since the beginning."""
+        return read_events(self.logs())
+
+    def logs(self) -> list[str]:
+        """Return the complete logs since the beginning."""
         self.run("FLUSH BINARY LOGS")
-        return read_events([str(path) for path in self.server.log_files()[self._seen : -1]])
+        return [str(path) for path in self.server.log_files()[self._seen : -1]]
 
     def catalog(self) -> Catalog:
         return from_server(lambda sql: self.run(sql))

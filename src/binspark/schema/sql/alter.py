@@ -123,7 +123,8 @@ def read_alter_table(sql: SqlReader) -> AlterTable:
         words = " ".join(filter(None, (sql.word, sql.peek(1).word)))
         steps.extend(list(_read_steps(sql)) or [OtherClause(words)])
         sql.accept_sign(",")
-    return AlterTable(name, tuple(steps), sql.session)
+    renames = [step for step in steps if isinstance(step, RenameTo)]
+    return AlterTable(name, tuple(step for step in steps if step not in renames[:-1]), sql.session)
 
 
 def _read_steps(sql: SqlReader) -> Iterator[Step]:
@@ -229,7 +230,7 @@ def _add_columns(sql: SqlReader) -> Iterator[Step]:
     if not sql.accept_sign("("):
         column, position = _column_and_position(sql)
         yield AddColumn(column, position, if_not_exists)
-        yield from map(AddKey, inline_keys(column))
+        yield from (AddKey(key, if_not_exists) for key in inline_keys(column))
         return
     while True:
         if at_key(sql):
