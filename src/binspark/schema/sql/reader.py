@@ -201,7 +201,8 @@ class SqlReader:
 
     def end_before(self, *phrases: tuple[str, ...]) -> tuple[str, ...]:
         """Let the statement end before the first of these keywords that is not in parentheses, and return it."""
-        at, found = self._at, ()
+        at = self._at
+        found: tuple[str, ...] = ()
         while not (self.ended or (found := next((phrase for phrase in phrases if self.at(*phrase)), ()))):
             self.skip_one()
         del self._tokens[self._at :]
