@@ -5,7 +5,7 @@
 
 Except for `writable_cache_folder` these are pure paths: nothing is created, and a folder need not exist.
 
-What is kept in the cache is executed. So `why_unsafe` says where another user could have put it, or can change it.
+Code from the cache is executed. So `why_unsafe` says where another user could have put it, or can change it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from binspark.private_files import create_folder
 
 READABLE_FILE = 0o644
 READABLE_FOLDER = 0o755
-"""What is in the cache is no secret: root may fill one for all users."""
+"""A cache has no secrets: root may fill one for all users."""
 
 _NAME = "binspark"
 _ROOT = 0
@@ -33,7 +33,7 @@ _NOBODY = 65534
 
 
 class UnsafeCacheWarning(BinlogWarning):
-    """A cache is not used, because others can change what is in it, and it would be executed."""
+    """A cache is not used, because others can change its code, which would be executed."""
 
 
 def cache_folder() -> Path:
@@ -60,7 +60,7 @@ def writable_cache_folder() -> Path:
 
 
 def is_safe(folder: Path) -> bool:
-    """Return whether nobody else can change what is in a folder; warn if somebody can."""
+    """Return whether nobody else can change the contents of a folder; warn if somebody can."""
     reason = why_unsafe(folder)
     if reason is not None:
         message = f"compiled code is not loaded from {folder}, and not kept there: {reason}"
@@ -69,10 +69,10 @@ def is_safe(folder: Path) -> bool:
 
 
 def why_unsafe(folder: Path) -> str | None:
-    """Return who else can change what is in a folder; None if nobody can, or if there is no such folder.
+    """Return who else can change the contents of a folder; None if nobody can, or if there is no such folder.
 
     The folder belongs to this user or to root, and nobody else may write to it. Others may write to a folder above it
-    if its sticky bit is set: then they can neither rename nor replace what is not theirs.
+    if its sticky bit is set: then they can neither rename nor replace files of others.
     """
     below = folder.resolve()
     with suppress(OSError):

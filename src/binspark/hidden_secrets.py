@@ -1,6 +1,6 @@
 """Statements as people see them: without passwords and their hashes, which servers log with `CREATE USER` and others.
 
-Only what is known to be harmless is shown. After a word such as IDENTIFIED or PASSWORD, every text, every number in hex
+Only harmless parts are shown. After a word such as IDENTIFIED or PASSWORD, every text, every number in hex
 and every comment is hidden, unless it is the name of an account or of an authentication plugin. A text that has such a
 word in it is hidden, too: it may be a connection string. Where a statement can be read in two ways, because servers may
 or may not take a backslash for an escape, everything from the first such word on is hidden.
@@ -25,7 +25,7 @@ _WITHOUT_ESCAPES = re.compile(r"""(?P<text> '[^']*+'? | "[^"]*+"? )""" + _OTHERS
 
 
 def hide_secrets(statement: str) -> str:
-    """Return a statement with `***` for what is secret in it, or may be."""
+    """Return a statement with `***` for each part that is secret, or may be."""
     shown, end = [], 0
     for start, after in secret_parts(statement):
         shown += [statement[end:start], HIDDEN]
@@ -34,7 +34,7 @@ def hide_secrets(statement: str) -> str:
 
 
 def hide_in_bytes(statement: bytes) -> bytes:
-    """Return a statement in any encoding with `***` for what is secret in it, or may be."""
+    """Return a statement in any encoding with `***` for each part that is secret, or may be."""
     return hide_secrets(statement.decode("latin-1")).encode("latin-1")
 
 

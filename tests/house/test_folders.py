@@ -108,7 +108,7 @@ def test_a_link_is_as_safe_as_the_folder_that_it_leads_to(tmp_path: Path) -> Non
     assert why_unsafe(tmp_path / "link") == f"{tmp_path}/shared can be written to by others (mode 0777)"
 
 
-def test_a_cache_folder_is_created_for_its_owner_to_write_whatever_the_umask_is(tmp_path: Path) -> None:
+def test_only_its_owner_can_write_to_a_new_cache_folder_under_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         folder = writable_cache_folder()

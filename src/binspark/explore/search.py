@@ -64,7 +64,7 @@ class Found:
 Hit = dict[str, Any]
 Data = Callable[[], bytes]
 Match = Callable[[int, Data, Data], str | None]
-"""Takes the type code of an event and how to get its bytes, all or those that are shown, without passwords.
+"""Takes the type code of an event and how to get its bytes, all of them or, without passwords, the ones to show.
 
 It returns an excerpt, None if the event does not match.
 """

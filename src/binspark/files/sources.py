@@ -172,7 +172,7 @@ def each_once(groups: Iterable[list[LogSource]]) -> list[LogSource]:
     """Return each log of groups once, under its first name, and warn of the names that are left out.
 
     Names of the same log are those of one file, by its device and inode, or by its URI, and that of a compressed copy
-    beside it. A group knows the order of its logs, also of those that earlier groups have named.
+    beside it. A group knows the order of its logs, also of logs that earlier groups have named.
     """
     known: dict[Hashable, LogSource] = {}
     left_out: list[str] = []

@@ -150,7 +150,7 @@ def _table(*columns: str, text_columns: int = 1) -> Table:
 
 def _what(transaction: LargeTransaction) -> str:
     if transaction.text is not None:
-        return one_line(transaction.text, show_secrets=True)  # without those that `without_secrets` has hidden
+        return one_line(transaction.text, show_secrets=True)  # `without_secrets` has hidden them
     return ", ".join(transaction.changes) or transaction.ending
 
 
