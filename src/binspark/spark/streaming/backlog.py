@@ -334,18 +334,6 @@ class Backlog:
                     return tuple(chunks)
             return None
 
-    def bytes_between(self, start: BinlogPosition, end: BinlogPosition) -> int | None:
-        """Return how many bytes of the logs are in a range; None if not all of it is here."""
-        size = 0
-        with self._changed:
-            for entry in self._entries:
-                if not entry.is_before(start):
-                    boundaries = entry.boundaries_after(start)
-                    if entry.contains(end):
-                        return size + end.offset - boundaries.begin
-                    size += boundaries.size
-        return None
-
     def _is_ready(self, start: BinlogPosition, target: BinlogPosition | None) -> bool:
         self._drop_before(start)
         is_there = target is not None and self.end.reaches(target)

@@ -206,8 +206,12 @@ class ServerSource:
 
     def bytes_between(self, start: BinlogPosition, end: BinlogPosition) -> int | None:
         """Return how many bytes of the logs are in a range, over all their files; None if that is not known."""
-        backlog = self._followed_from(start)
-        return None if backlog is None else backlog.bytes_between(start, end)
+        if start.server != end.server:
+            return None
+        if start.file == end.file:
+            return end.offset - start.offset
+        logs = self._connection.run(server_logs)
+        return bytes_after(logs, start.file, start.offset) - bytes_after(logs, end.file, end.offset)
 
     def stop(self) -> None:
         """End the thread."""
