@@ -249,15 +249,7 @@ def clauses_read() -> Iterator[type | str]:
 
 
 def test_every_entry_of_the_list_is_a_clause_of_these_tests() -> None:
-    """Two of them need a server that these tests do not have: a secondary engine, and MySQL 5.7."""
-    elsewhere = {
-        "SECONDARY_LOAD",
-        "SECONDARY_UNLOAD",
-        "UPGRADE PARTITIONING",
-        "PAGE_COMPRESSION_LEVEL",
-        "WITH VALIDATION",
-    }
-    assert set(KEEPS_VALUES) - set(clauses_read()) == elsewhere
+    assert set(KEEPS_VALUES) <= set(clauses_read())
 
 
 @pytest.mark.parametrize("clause", ["SOMETHING = 'new'", "ENGINE = Unheard", "FORCE SOMETHING ENGINE = InnoDB"])

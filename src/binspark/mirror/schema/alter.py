@@ -138,32 +138,22 @@ KEEPS_VALUES: dict[type[Step] | str, str] = {
     **dict.fromkeys(
         ("ADD PARTITION", "COALESCE PARTITION", "REORGANIZE PARTITION"), "rows without a partition are an error"
     ),
-    **dict.fromkeys(
-        ("PARTITION BY", "REMOVE PARTITIONING", "UPGRADE PARTITIONING"), "rows without a partition are an error"
-    ),
+    **dict.fromkeys(("PARTITION BY", "REMOVE PARTITIONING"), "rows without a partition are an error"),
     **dict.fromkeys(("ANALYZE PARTITION", "CHECK PARTITION"), "rows are only read"),
     **dict.fromkeys(("OPTIMIZE PARTITION", "REBUILD PARTITION"), "all rows are written again as they are"),
     "AUTO_INCREMENT": "for rows that are inserted later",
     "COMMENT": "text about the table",
     **dict.fromkeys(
         (
-            *(
-                "ROW_FORMAT",
-                "KEY_BLOCK_SIZE",
-                "PACK_KEYS",
-                "CHECKSUM",
-                "TABLE_CHECKSUM",
-                "PAGE_CHECKSUM",
-                "COMPRESSION",
-            ),
-            *("ENCRYPTION", "ENCRYPTED", "ENCRYPTION_KEY_ID", "PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"),
+            *("ROW_FORMAT", "KEY_BLOCK_SIZE", "PACK_KEYS", "CHECKSUM", "TABLE_CHECKSUM", "PAGE_CHECKSUM"),
+            *("COMPRESSION", "ENCRYPTION", "ENCRYPTED", "ENCRYPTION_KEY_ID", "PAGE_COMPRESSED"),
             *("TRANSACTIONAL", "TABLESPACE", "AUTOEXTEND_SIZE", "DELAY_KEY_WRITE"),
         ),
         "how and where rows are stored",
     ),
     **dict.fromkeys(("AVG_ROW_LENGTH", "MIN_ROWS", "MAX_ROWS"), "how many rows are expected"),
     **dict.fromkeys(("STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES"), "statistics for the optimizer"),
-    **dict.fromkeys(("SECONDARY_ENGINE", "SECONDARY_LOAD", "SECONDARY_UNLOAD"), "a second copy of the rows"),
+    "SECONDARY_ENGINE": "a second copy of the rows",
 }
 """The clauses of ALTER TABLE after which rows have the values of before, and why. After any other one the table is
 copied again. A test runs every clause of both servers."""
