@@ -359,6 +359,13 @@ def affected_tables(change: Change) -> tuple[TableName, ...]:
     return ()
 
 
+def as_stored(
+    change: CreateDatabase | AlterDatabase | DropDatabase, schema: str
+) -> CreateDatabase | AlterDatabase | DropDatabase:
+    """Return a statement about a database with the name that the server stored: the current schema in the event."""
+    return replace(change, name=schema) if schema.lower() == change.name.lower() else change
+
+
 def may_affect(change: Change, name: TableName) -> bool:
     """Return whether a statement may affect a table, whatever the case of its name means."""
     if isinstance(change, DropDatabase):

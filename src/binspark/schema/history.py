@@ -16,7 +16,7 @@ from binspark.event.table_metadata import MetadataKind
 from binspark.frames import LogFormat
 from binspark.frames.format import Family
 from binspark.position import Position
-from binspark.schema.catalog import Catalog, in_lower_case
+from binspark.schema.catalog import Catalog, as_stored, in_lower_case
 from binspark.schema.changes import (
     AlterDatabase,
     AlterTable,
@@ -36,7 +36,7 @@ from binspark.schema.definition import TableDefinition
 from binspark.schema.emptied import NONE_EMPTIED, Emptied, emptied_by
 from binspark.schema.foreign_keys import concerns_foreign_keys
 from binspark.schema.lineage import Lineage
-from binspark.schema.merge import difference, merge, with_hidden_columns
+from binspark.schema.merge import difference, in_known_charsets, merge, with_hidden_columns
 from binspark.schema.notices import (
     DoubtfulTable,
     HiddenColumns,
@@ -48,8 +48,7 @@ from binspark.schema.notices import (
 from binspark.schema.session import read_text, session_of
 from binspark.schema.table import TableName, TableSchema
 from binspark.schema.table_map import from_table_map
-from binspark.schema.text import is_known, may_change_rows, may_define, rolls_back, shown_text, statement_text
-from binspark.values.column import BINARY_COLLATION
+from binspark.schema.text import may_change_rows, may_define, rolls_back, shown_text, statement_text
 
 _START_ALTER = 0x02
 _ROLLBACK_ALTER = 0x08
@@ -277,7 +276,7 @@ class SchemaHistory:
         if change is None:
             return None
         if isinstance(change, CreateDatabase | AlterDatabase | DropDatabase):
-            change = _as_stored(change, query.schema)
+            change = as_stored(change, query.schema)
         before = self._temporary
         change = self._of_lasting_tables(change, query.thread_id)
         if self._temporary != before:
@@ -374,26 +373,12 @@ class SchemaHistory:
             logged = replace(from_table_map(table_map, mariadb=self._mariadb), lineage=sources.lineage)
         except BinlogError as error:
             raise error.at(where) from None
-        return self._in_known_charsets(self._completed(logged, table_map, sources, where), where)
-
-    def _in_known_charsets(self, table: TableSchema, where: Position) -> TableSchema:
-        """Return a table whose text in an unknown character set is bytes: that of a collation which a user added."""
-        unknown = [column.collation is not None and not is_known(column.collation) for column in table.columns]
-        if not any(unknown):
-            return table
-        listed = ", ".join(
-            f"{name} ({column.collation})"
-            for name, column, is_bytes in zip(table.column_names, table.columns, unknown, strict=True)
-            if is_bytes
-        )
-        self._doubt(
-            table, where, f"columns have collations that only their server knows, and are read as bytes: {listed}"
-        )
-        columns = (
-            replace(column, collation=BINARY_COLLATION) if is_bytes else column
-            for column, is_bytes in zip(table.columns, unknown, strict=True)
-        )
-        return replace(table, columns=tuple(columns))
+        table, unknown = in_known_charsets(self._completed(logged, table_map, sources, where))
+        if unknown:
+            reason = "columns have collations that only their server knows, and are read as bytes"
+            name = TableName(table.schema, table.table)
+            self._say_once(DoubtfulTable(where, name, f"{reason}: {', '.join(unknown)}"))
+        return table
 
     def _completed(self, logged: TableSchema, table_map: TableMap, sources: _Sources, where: Position) -> TableSchema:
         """Return the table that the log describes, completed by a definition of it that does not contradict the log."""
@@ -406,8 +391,7 @@ class SchemaHistory:
             differs = difference(logged, defined)
             if differs is None:
                 if hidden:
-                    name = TableName(table_map.schema, table_map.table)
-                    self._say_once(HiddenColumns(where, name, hidden))
+                    self._say_once(HiddenColumns(where, TableName(logged.schema, logged.table), hidden))
                 return merge(logged, defined, visibility_is_logged=visibility_is_logged)
         definition = sources.definition
         if differs is None or definition is None:
@@ -415,11 +399,9 @@ class SchemaHistory:
         is_guess = self.catalog.tables.get(TableName(table_map.schema, table_map.table)) is not definition
         if not is_guess and definition.certain:
             rest = "the rows are read as the log describes them, and columns without a name are shown as @1, @2…"
-            self._doubt(logged, where, f"{differs}; the definition is from {definition.origin}; {rest}")
+            reason = f"{differs}; the definition is from {definition.origin}; {rest}"
+            self._say_once(DoubtfulTable(where, TableName(logged.schema, logged.table), reason))
         return logged
-
-    def _doubt(self, table: TableSchema, where: Position, reason: str) -> None:
-        self._say_once(DoubtfulTable(where, TableName(table.schema, table.table), reason))
 
     def _say_once(self, notice: HiddenColumns | DoubtfulTable) -> None:
         key = type(notice), notice.table
@@ -430,10 +412,3 @@ class SchemaHistory:
     def _position_of(self, table_map: TableMap) -> Position:
         fed = self._mapped
         return fed.position if fed is not None and fed.body is table_map else Position(event="TABLE_MAP")
-
-
-def _as_stored(
-    change: CreateDatabase | AlterDatabase | DropDatabase, schema: str
-) -> CreateDatabase | AlterDatabase | DropDatabase:
-    """Return a statement about a database with the name that the server stored: the current schema in the event."""
-    return replace(change, name=schema) if schema.lower() == change.name.lower() else change

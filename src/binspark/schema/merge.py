@@ -8,7 +8,7 @@ from binspark.event.column_types import ColumnType
 from binspark.schema.definition import TableDefinition
 from binspark.schema.table import TableSchema
 from binspark.schema.text import is_known
-from binspark.values.column import Column
+from binspark.values.column import BINARY_COLLATION, Column
 
 _SAME_VALUES = {
     ColumnType.TIME: ColumnType.TIME2,
@@ -66,6 +66,16 @@ def merge(logged: TableSchema, defined: TableSchema, *, visibility_is_logged: bo
     if logged.primary_key is not None:
         return replace(logged, columns=columns)
     return replace(logged, columns=columns, primary_key=defined.primary_key, prefixes=defined.prefixes)
+
+
+def in_known_charsets(table: TableSchema) -> tuple[TableSchema, tuple[str, ...]]:
+    """Return a table whose text in unknown character sets is bytes, and these columns: users can add collations."""
+    columns, unknown = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        is_bytes = column.collation is not None and not is_known(column.collation)
+        columns.append(replace(column, collation=BINARY_COLLATION) if is_bytes else column)
+        unknown += [f"{name} ({column.collation})"] * is_bytes
+    return (replace(table, columns=tuple(columns)) if unknown else table), tuple(unknown)
 
 
 def _merge_column(seen: Column, known: Column, visibility_is_logged: bool) -> Column:
