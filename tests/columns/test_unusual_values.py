@@ -16,7 +16,7 @@ from binspark.columns.selection import Selection
 from binspark.event.column_types import ColumnType as T
 from binspark.frames import EventCode as E
 from binspark.schema.table import TableSchema
-from binspark.testing.builder import MYSQL_9_7, BinlogBuilder, insert, integer, table
+from binspark.testing.builder import MARIADB_10_11, MYSQL_9_7, BinlogBuilder, insert, integer, table
 from binspark.values.column import Column
 from binspark.values.options import Undecodable
 from tests.support.columns.bulk import bulk_outcome, read_outcome
@@ -47,6 +47,14 @@ def test_anonymous_transactions_have_no_identifier_in_parquet_either() -> None:
     with pq.ParquetWriter(file, found.batch.schema) as writer:
         writer.write_batch(found.batch)
     assert [gtid is None for gtid in pq.read_table(file).column("_gtid").to_pylist()] == [True, False]
+
+
+@pytest.mark.parametrize("sequence", [2**63 - 1, 2**63, 2**64 - 1])
+def test_any_sequence_number_of_mariadb_is_unsigned(sequence: int) -> None:
+    log = BinlogBuilder(MARIADB_10_11)
+    log.transaction(insert(ITEMS, (1,)), gtid=f"4294967295-4294967295-{sequence}")
+    [found] = BatchReader(Selection()).read(io.BytesIO(log.content).readinto)
+    assert found.batch.column("_gtid").to_pylist() == [f"4294967295-4294967295-{sequence}"]
 
 
 def test_anonymous_transactions_need_nothing_else_of_arrow() -> None:

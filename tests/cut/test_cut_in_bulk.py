@@ -19,7 +19,7 @@ from binspark.cut import run as cut_run
 from binspark.cut.bulk import BulkCutter
 from binspark.cut.clock import LogicalClock
 from binspark.event import GtidEvent
-from binspark.files import find_logs
+from binspark.files import find_logs, known_maps
 from binspark.files.positions import part_between
 from binspark.kernels import cache
 from binspark.kernels.cut.gtids import advance_clock
@@ -36,6 +36,7 @@ from binspark.testing.builder import (
     update,
     varchar,
 )
+from binspark.verify.chain import verify_logs
 from tests.corpus.cases import case_of, corpus_logs
 from tests.support.examples import examples
 
@@ -178,6 +179,52 @@ def test_the_kernel_cuts_complete_transactions(monkeypatch: pytest.MonkeyPatch, 
         counts.clear()
         _cut(log, tmp_path / "new", CutOptions(make_selection(dict(options))))
         assert sum(counts) == 50
+
+
+def test_a_transaction_that_maps_a_table_id_twice_is_cut(cut: Cutter, tmp_path: Path) -> None:
+    builder = BinlogBuilder()
+    builder.transaction(insert(ORDERS, (1,)))
+    builder.gtid(None)
+    builder.query("BEGIN")
+    for number in range(3):
+        for mapped in (ORDERS, PEOPLE):
+            builder.table_map(mapped, 7)
+            builder.rows(insert(mapped, (number, "a", "b")[: len(mapped.columns)]), 7)
+    builder.xid(1)
+    builder.transaction(insert(ORDERS, (2,)))
+    builder.stop()
+    logs = builder.save(tmp_path)
+    for options in CUTS.values():
+        _, summary = cut(logs, **options)
+        assert summary is not None
+
+
+def test_a_transaction_with_more_tables_than_are_kept_is_cut(
+    cut: Cutter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_maps, "_MAX_KNOWN_MAPS", 3)
+    builder = BinlogBuilder()
+    for number in range(1, 4):
+        builder.transaction(*(insert(table(f"shop.t{index}", integer("id")), (number,)) for index in range(5)))
+    builder.stop()
+    _, summary = cut(builder.save(tmp_path), tables="shop.t1,shop.t4")
+    assert summary is not None
+    assert summary.transactions == 3
+
+
+def test_a_table_map_that_is_too_large_to_be_kept_is_cut(
+    cut: Cutter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_maps, "_MAX_KNOWN_BYTES", 50)
+    builder = BinlogBuilder()
+    for number in range(1, 4):
+        builder.transaction(insert(ORDERS, (number,)), insert(PEOPLE, (number, "a", "b")))
+    builder.stop()
+    logs = builder.save(tmp_path)
+    _, summary = cut(logs)
+    assert summary is not None
+    assert summary.transactions == 3
+    assert verify_logs(logs, in_bulk=True).findings == verify_logs(logs, in_bulk=False).findings
 
 
 def test_damage_is_the_same_error(cut: Cutter, tmp_path: Path) -> None:

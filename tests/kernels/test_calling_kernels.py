@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import binspark
+from binspark.errors import Unsupported
 from binspark.folders import UnsafeCacheWarning
 from binspark.kernels import machine_code
-from binspark.kernels.compiler import Kernel, callback_address, is_kept, kernel
+from binspark.kernels.compiler import Headway, Kernel, callback_address, is_kept, kernel
 from binspark.kernels.machine_code import MachineCode
 from binspark.kernels.memory import call_writer, load8
 
@@ -162,3 +163,21 @@ def test_a_second_process_reads_batches_without_numba() -> None:
     rows = [output.stdout.split()[0] for output in outputs]
     assert rows[0] == rows[1] != "0"
     assert outputs[1].stdout.split()[1] == "False"
+
+
+def test_a_kernel_that_gets_further_may_stop_any_number_of_times() -> None:
+    headway = Headway(allowed=0)
+    assert all(headway.reaches(event, row) for event in range(10) for row in range(10))
+
+
+def test_a_kernel_that_stops_at_places_in_turns_does_not_get_further() -> None:
+    headway = Headway(allowed=2)
+    assert [headway.reaches(place) for place in (1, 2, 1, 2, 1)] == [True, True, True, True, False]
+
+
+def test_lack_of_progress_is_an_error() -> None:
+    headway = Headway(allowed=1)
+    headway.check(5)
+    headway.check(5)
+    with pytest.raises(Unsupported, match="2 attempts did not get past it"):
+        headway.check(5)

@@ -16,6 +16,7 @@ from binspark.event import Event, EventDecoder, TableMap
 from binspark.frames import EventCode, Frame, LogFormat
 from binspark.frames.checksum import ChecksumState
 from binspark.frames.header import HEADER, HEADER_LENGTH, Header
+from binspark.kernels.compiler import Headway
 from binspark.kernels.event_filter import select_events, take_event
 from binspark.kernels.layout import TableIds
 from binspark.kernels.list_layout import INTERVAL_LENGTH, NULL, EventNumber, FilterStop
@@ -139,10 +140,9 @@ class ListedFilter:
         numbers[F.ROW], numbers[F.END] = numbers[F.KEPT], count
         if self._condition is not None:
             self._pick(self._condition, events, count)
-        while True:
-            stop = select_events(numbers, events, self._ids)
-            if stop == FilterStop.END:
-                break
+        headway = Headway(allowed=0)
+        while (stop := select_events(numbers, events, self._ids)) != FilterStop.END:
+            headway.check(int(numbers[F.ROW]))
             self._note_schema()
             if stop == FilterStop.STATEMENT:
                 take_event(numbers, events, self._wants_statement(events))

@@ -18,6 +18,7 @@ from binspark.frames import EventCode, Frame, Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
+from binspark.kernels.compiler import Headway
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.layout import Header, State, Stop
 from binspark.position import Position
@@ -160,8 +161,10 @@ class LogScan(ABC, Generic[Item]):
         state = self.state
         state[State.AT], state[State.END] = start, end
         self._use_format(log_format)
+        headway = Headway()
         while True:
             stop = self._run_kernel()
+            headway.check(int(state[State.AT]), int(state[State.ROW_AT]))
             if stop in (Stop.MORE, Stop.END) or (stop == Stop.BOUNDARY and self._ends_here()):
                 yield from self._leave_bytes()
                 return

@@ -20,7 +20,7 @@ from binspark.files.sources import LogSource
 from binspark.frames import Framer, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels import cache
-from binspark.kernels.compiler import is_kept
+from binspark.kernels.compiler import Headway, is_kept
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.cut.layout import Cut, CutStop, Decision
 from binspark.kernels.cut.transactions import cut_transactions
@@ -157,13 +157,19 @@ class BulkCutter:
         state[Cut.SELECTED_AT] = 0
 
     def _run(self, reader: LogReader) -> int:
-        """Run the kernel until it needs more than what is known of tables and GTIDs."""
-        state = self._state
+        """Run the kernel until it needs more than what is known of tables and GTIDs.
+
+        It begins a transaction again after it has asked for a table. If it then asks for one that comes before, that was
+        forgotten: one table id has two TABLE_MAPs, or there are too many tables. Such a transaction is for Python.
+        """
+        state, headway = self._state, Headway(allowed=0)
         while True:
             stop: int = cut_transactions(addressof(state))
             if stop == CutStop.TABLE_MAP:
                 content, offset = self._event_at(reader, state[Cut.MAP_AT])
-                if not self._maps.learn(content, offset, state[Cut.MAP_ENTRY]):
+                if not headway.reaches(state[Cut.AT], state[Cut.MAP_AT]) or not self._maps.learn(
+                    content, offset, state[Cut.MAP_ENTRY]
+                ):
                     return CutStop.REFUSED
             elif stop == CutStop.GTID:
                 content, offset = self._event_at(reader, state[Cut.AT])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from binspark.errors import Malformed, Unsupported
-from binspark.kernels.compiler import callback_address
+from binspark.kernels.compiler import Headway, callback_address
 from binspark.kernels.objects.layout import MAX_DEPTH, SLACK, HardDouble, Key, Level, Outcome, Rows, Work
 from binspark.kernels.variant import LATE_FUNCTIONS, WORKSPACE_FUNCTIONS, add_lasting_keys, begin_dictionary
 
@@ -143,10 +143,12 @@ def write_all(
     workspace: Workspace | None = None,
 ) -> None:
     """Write all rows by a kernel; when it needs room, grow the buffer and repeat the row."""
+    headway = Headway()
     while True:
         if workspace is not None:
             workspace.begin_row(values.limit)
         outcome = kernel(numbers.ctypes.data)
+        headway.check(int(numbers[Rows.ROW]))
         if outcome == Outcome.DONE:
             return
         if outcome == Outcome.NO_ROOM:

@@ -69,7 +69,10 @@ class KnownMaps:
         return addressof(self._entries)
 
     def learn(self, event: bytes, offset: int, entry: int) -> bool:
-        """Keep a TABLE_MAP if it decodes to its last byte; return whether it does. Its entry is at an address."""
+        """Keep a TABLE_MAP if it decodes to its last byte, and is not too large; return whether it does.
+
+        Its entry is at an address.
+        """
         try:
             frame = next(Framer(self._format, offset).feed(event))
             decoded = self._decoder.decode(frame)
@@ -78,6 +81,8 @@ class KnownMaps:
         except DecodeError:
             return False
         body = frame.body
+        if len(body) > _MAX_KNOWN_BYTES:
+            return False
         if len(self._kept) >= _MAX_KNOWN_MAPS or self._bytes + len(body) > _MAX_KNOWN_BYTES:
             self._forget()  # the kernel asks again for this one, with another entry
             return True

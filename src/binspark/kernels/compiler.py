@@ -16,6 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
+from binspark.errors import Unsupported
 from binspark.kernels import machine_code
 from binspark.kernels.cache import is_enabled
 from binspark.kernels.machine_code import MachineCode
@@ -34,6 +35,7 @@ Writer = Callable[[int, int, int, int], int]
 _WORD = "word"
 _WRITER_FORM = (_WORD,) * 4
 _LOCK = RLock()
+_STOPS_WITHOUT_PROGRESS = 1 << 12  # more than all columns of a row need to grow one after the other
 _STATUS_AND_RESULT = 2  # what Numba's functions take before their own arguments: where to put the result and an error
 
 
@@ -152,6 +154,39 @@ class Entry:
         if self._function(ctypes.addressof(result), ctypes.addressof(error), *words):
             raise RuntimeError("a kernel has raised an error, which none should")
         return self._result(result)
+
+
+class Headway:
+    """Follows a kernel that is called again and again: it must get further, or it would be called for ever.
+
+    allowed   how often in a row it may stop without having got further, while Python makes room for it, for example
+    """
+
+    __slots__ = ("_allowed", "_furthest", "_stops")
+
+    def __init__(self, allowed: int = _STOPS_WITHOUT_PROGRESS) -> None:
+        self._allowed = allowed
+        self._furthest: tuple[int, ...] = ()
+        self._stops = 0
+
+    def reaches(self, *place: int) -> bool:
+        """Record the place where a kernel stopped; return False if it has not got further too often in a row.
+
+        A place is one or more numbers, the most significant first. They only grow while the kernel gets further.
+        """
+        if place > self._furthest:
+            self._furthest, self._stops = place, 0
+        else:
+            self._stops += 1
+        return self._stops <= self._allowed
+
+    def check(self, *place: int) -> None:
+        """Record the place where a kernel stopped; raise `Unsupported` if it has not got further too often in a row."""
+        if not self.reaches(*place):
+            raise Unsupported(
+                f"this event cannot be read: {self._stops} attempts did not get past it; "
+                "that is a mistake in binspark, please report it"
+            )
 
 
 class Intrinsic:

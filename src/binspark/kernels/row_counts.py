@@ -38,16 +38,19 @@ def count_rows(sizes: int, count: int, first: int, second: int, at: int, end: in
 def find_row_ends(sizes: int, count: int, first: int, second: int, at: int, end: int, ends: int) -> int:
     """Write where each of the rows that `count_rows` counts ends to an address, counted from the first one.
 
-    Return how many there are.
+    Return how many there are, -1 if they do not end with a row.
     """
     in_first = count_present(first, count)
     in_second = in_first if second == first else count_present(second, count)
     start = at
     rows = 0
     while at < end:
+        row = at
         at = skip_image(sizes, count, first, in_first, at, end)
-        if second != first:
+        if at >= 0 and second != first:
             at = skip_image(sizes, count, second, in_second, at, end)
+        if at < 0 or at == row:
+            return -1
         put(ends, rows, at - start)
         rows += 1
     return rows

@@ -9,14 +9,14 @@ from binspark.kernels.compiler import kernel
 from binspark.kernels.events import MICROSECONDS, body_end, is_commit_time_selected
 from binspark.kernels.layout import MIN_MARIADB_BODY, MIN_MYSQL_BODY, NO_THREAD, Header, State, Stop, Transactions
 from binspark.kernels.memory import load8, load16, load32, load64, store8, store32
+from binspark.kernels.printing.digits import write_unsigned
 from binspark.kernels.text import copy_short
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8).astype(np.int64)
 _DASH = ord("-")
 _COLON = ord(":")
-_ZERO = ord("0")
 _UUID_TEXT_LENGTH = 36
-_MAX_TEXT_LENGTH = 64  # of an identifier that kernels write
+_MAX_TEXT_LENGTH = 64  # of an identifier that kernels write, with the bytes after it that they may overwrite
 _GTID, _MARIADB_GTID = int(EventCode.GTID), int(EventCode.MARIADB_GTID)
 _HAS_COMMIT_ID, _HAS_XID = 0x02, 0x40 | 0x80  # flags of MariaDB's GTID
 _HAS_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x01, 0x04 | 0x08, 0x10  # its extra flags
@@ -62,20 +62,6 @@ def begin_transaction(
 
 
 @kernel
-def write_number(target: int, value: int) -> int:
-    """Write a number that is not negative in decimal; return its length."""
-    length = 1
-    rest = value // 10
-    while rest:
-        length += 1
-        rest //= 10
-    for at in range(length - 1, -1, -1):
-        store8(target + at, _ZERO + value % 10)
-        value //= 10
-    return length
-
-
-@kernel
 def write_mysql_gtid(state: np.ndarray, target: int, uuid: int, number: int) -> int:
     """Write `uuid:number`; return its length. The text of a repeated UUID is copied."""
     if state[State.UUID_TEXT] and state[State.UUID_LOW] == load64(uuid) and state[State.UUID_HIGH] == load64(uuid + 8):
@@ -85,7 +71,7 @@ def write_mysql_gtid(state: np.ndarray, target: int, uuid: int, number: int) -> 
         state[State.UUID_LOW], state[State.UUID_HIGH] = load64(uuid), load64(uuid + 8)
     state[State.UUID_TEXT] = target
     store8(target + _UUID_TEXT_LENGTH, _COLON)
-    return _UUID_TEXT_LENGTH + 1 + write_number(target + _UUID_TEXT_LENGTH + 1, number)
+    return write_unsigned(target + _UUID_TEXT_LENGTH + 1, number) - target
 
 
 @kernel
@@ -104,16 +90,12 @@ def write_uuid(target: int, uuid: int) -> None:
 
 @kernel
 def write_mariadb_gtid(target: int, domain: int, server: int, number: int) -> int:
-    """Write `domain-server-number`; return its length."""
-    at = target
-    at += write_number(at, domain)
+    """Write `domain-server-number`; return its length. The number is unsigned, and may be 2**63 or more."""
+    at = write_unsigned(target, domain)
     store8(at, _DASH)
-    at += 1
-    at += write_number(at, server)
+    at = write_unsigned(at + 1, server)
     store8(at, _DASH)
-    at += 1
-    at += write_number(at, number)
-    return at - target
+    return write_unsigned(at + 1, number) - target
 
 
 @kernel

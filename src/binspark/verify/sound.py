@@ -16,7 +16,7 @@ from binspark.files.storage.store import LogFile
 from binspark.frames import ChecksumAlgorithm, Family, LogFormat
 from binspark.frames.header import HEADER_LENGTH
 from binspark.kernels import cache
-from binspark.kernels.compiler import is_kept
+from binspark.kernels.compiler import Headway, is_kept
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.sound.layout import Sound, SoundStop
 from binspark.kernels.sound.transactions import skip_sound
@@ -99,8 +99,9 @@ class SoundSkipper:
         state[Sound.EXPECTS_ANONYMOUS] = self._checks.mysql_gtids.has_anonymous
         if not self._move_to(offset, HEADER_LENGTH):
             return None
-        stop = skip_sound(addressof(state), self._maps.address)
+        stop, headway = skip_sound(addressof(state), self._maps.address), Headway()
         while stop in (SoundStop.MORE, SoundStop.TABLE_MAP) and self._prepare(stop):
+            headway.check(state[Sound.AT] + state[Sound.ORIGIN])
             stop = skip_sound(addressof(state), self._maps.address)
         return self._part(offset) if state[Sound.TRANSACTIONS] else None
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from binspark.cli.main import main
 from binspark.dump.mariadb import bulk, dumper
 from binspark.kernels.mariadb_binlog.layout import Dump
+from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert, integer, table
 from tests.corpus.cases import corpus_logs, log_id
 
 LOGS = corpus_logs("mariadb", truncated=True)
@@ -47,3 +48,18 @@ def test_the_kernel_prints_what_the_reference_prints(
     monkeypatch.setattr(bulk, "READ_BYTES", 500)
     monkeypatch.setattr(bulk, "REGIONS", LITTLE_ROOM)
     assert dump(log, tmp_path) == expected
+
+
+def test_the_kernel_leaves_sequence_numbers_of_64_bits_to_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = BinlogBuilder(MARIADB_10_11)
+    for sequence in (1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1):
+        builder.transaction(insert(table("shop.items", integer("id")), (1,)), gtid=f"0-1-{sequence}")
+    builder.stop()
+    (log,) = builder.save(tmp_path)
+    (tmp_path / "loaded").mkdir()
+    expected = dump(log, tmp_path / "loaded")
+    assert b"GTID 0-1-18446744073709551615" in expected[0][0]
+    monkeypatch.setattr(dumper, "MIN_BULK_BYTES", 0)
+    assert dump(log, tmp_path / "loaded") == expected

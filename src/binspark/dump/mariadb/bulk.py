@@ -20,6 +20,7 @@ from binspark.event import Event, decode_event
 from binspark.files.storage.store import LogFile
 from binspark.frames import EventCode, Frame, Framer
 from binspark.gtid import MariadbGtid
+from binspark.kernels.compiler import Headway
 from binspark.kernels.mariadb_binlog.events import print_events
 from binspark.kernels.mariadb_binlog.layout import WORDS, Dump, Status
 from binspark.position import Position
@@ -34,6 +35,7 @@ REGIONS = {Dump.OUT: 12 << 20, Dump.HEAD: 1 << 18, Dump.BODY: 2 << 20, Dump.TAIL
 _ZONE_SECONDS = 900
 """Time zones change at multiples of this."""
 
+_MAX_SIGNED = (1 << 63) - 1
 _HEADER, _SIZE, _MAGIC = 19, 9, 4
 
 
@@ -100,8 +102,10 @@ class BulkPrinter:
             self._print_frames(memory[:first])
             at = first
         state[Dump.AT], state[Dump.END], state[Dump.OFFSET] = base + at, base + filled, offset + at
+        headway = Headway()
         while True:
             status = print_events(int(state.ctypes.data))
+            headway.check(int(state[Dump.AT]))
             at = int(state[Dump.AT]) - base
             if status == Status.MORE:
                 return at
@@ -170,7 +174,9 @@ class BulkPrinter:
         state[Dump.VERBOSE], state[Dump.ENCODES], state[Dump.COUNTS] = rows.verbose, rows.encodes, rows.counts
         state[Dump.PARALLEL], state[Dump.DOMAIN], state[Dump.SERVER] = printer.gtid_settings
         state[Dump.CHECKS_ORDER] = self._order.is_checked
-        state[Dump.START_SEQUENCE], state[Dump.LAST_SEQUENCE] = self._order.sequences(int(state[Dump.DOMAIN]))
+        # Larger numbers are for Python, which also decides about the largest one that fits here.
+        first, last = (min(number, _MAX_SIGNED) for number in self._order.sequences(int(state[Dump.DOMAIN])))
+        state[Dump.START_SEQUENCE], state[Dump.LAST_SEQUENCE] = first, last
         if not state[Dump.ZONE_FROM] <= seconds < state[Dump.ZONE_UNTIL] and seconds:
             self._set_zone(seconds)
 

@@ -20,6 +20,7 @@ from binspark.files.storage.store import LogFile
 from binspark.frames import Frame, Framer, HeaderFlag
 from binspark.frames.payload import inside_payload
 from binspark.frames.payload import without_checksum as format_without_checksum
+from binspark.kernels.compiler import Headway
 from binspark.kernels.mysqlbinlog.events import print_events
 from binspark.kernels.mysqlbinlog.layout import (
     CLOCK_FIELDS,
@@ -156,8 +157,9 @@ class BulkPrinter:
 
     def _print(self, buffer: Buffer, length: int) -> Iterator[bytes]:
         """Print the complete events in a buffer; yield those that Python must print."""
-        state = self._state
+        state, headway = self._state, Headway()
         while (status := self._run(buffer, length)) != Status.INPUT:
+            headway.check(state[State.CONSUMED])
             if status == Status.EVENT or (status == Status.TIME and not self._set_time()):
                 consumed = state[State.CONSUMED]
                 data = _event(buffer, consumed, length)
