@@ -28,7 +28,7 @@ from binspark.options.dump import (
     VERBOSE,
 )
 from binspark.options.explore import EXPLORE_OPTIONS
-from binspark.options.keyring import KEYRING_OPTIONS
+from binspark.options.keyring import KEYRING_OPTIONS, LOG_OPTIONS, MAX_PAYLOAD_BYTES
 from binspark.options.mirror import CHECK_OPTIONS, MIRROR_OPTIONS
 from binspark.options.monitoring import METRICS_OPTIONS, STATUS_OPTIONS
 from binspark.options.option import Option, Surface
@@ -132,6 +132,12 @@ def _encrypted() -> Iterator[str]:
         "in streams of directories. See [encryption.md](encryption.md)."
     )
     yield from _table([_row(option) for option in KEYRING_OPTIONS])
+    yield "## Reading compressed transactions\n"
+    yield _paragraph(
+        "All commands that read logs; in Python a function, `binspark.set_max_payload_bytes(…)`, because it is a limit "
+        "of the process; Spark. See [limits.md](limits.md#files-and-events)."
+    )
+    yield from _table([_row(MAX_PAYLOAD_BYTES)])
 
 
 def _server() -> Iterator[str]:
@@ -222,7 +228,7 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _spark() -> Iterator[str]:
-    tables = (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *KEYRING_OPTIONS, *STREAM_OPTIONS, *METRICS_OPTIONS)
+    tables = (*SELECTION_OPTIONS, TABLE, SCHEMA_FILE, *LOG_OPTIONS, *STREAM_OPTIONS, *METRICS_OPTIONS)
     listed = {option.name for option in tables}
     yield "## The Spark data source\n"
     yield "| Spark | meaning | default |\n| --- | --- | --- |"
@@ -248,16 +254,8 @@ def click_options() -> dict[str, list[click.Option]]:
 def _commands() -> Iterator[str]:
     live = (*SERVER_OPTIONS, *STREAM_OPTIONS, *ARCHIVE_OPTIONS, *SERVE_OPTIONS, *METRICS_OPTIONS, *STATUS_OPTIONS)
     live_and_pages = (*live, *EXPLORE_OPTIONS, *MIRROR_OPTIONS, *CHECK_OPTIONS)
-    tables = (
-        *SELECTION_OPTIONS,
-        SCHEMA_FILE,
-        SKIP_DAMAGED,
-        SHOW_SECRETS,
-        *KEYRING_OPTIONS,
-        *live_and_pages,
-        *SCRIPT_OPTIONS,
-        *_DUMP,
-    )
+    of_logs = (*SELECTION_OPTIONS, SCHEMA_FILE, SKIP_DAMAGED, SHOW_SECRETS, *LOG_OPTIONS)
+    tables = (*of_logs, *live_and_pages, *SCRIPT_OPTIONS, *_DUMP)
     listed = {"--expand-payloads", *(option.name_on(CLI) for option in tables if CLI in option.surfaces)}
     yield "## Options of single commands\n"
     yield "| command line | commands | meaning |\n| --- | --- | --- |"

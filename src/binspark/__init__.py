@@ -4,7 +4,8 @@
 >>> for event in binspark.events("binlog.000024"):
 ...     print(event.offset, event.type, event.body)
 
-logs       events, rows, batches; load_keyring for encrypted ones; sql: the changes as statements, or their inverse
+logs       events, rows, batches; load_keyring for encrypted ones, set_max_payload_bytes for compressed ones; sql: the
+           changes as statements, or their inverse
 servers    connect, follow, open_archiver; open_server: an archive as a replication source
 mirror     mirror, open_mirror: tables in Delta or Iceberg that equal those of a server; check_mirror: the proof
 Spark      register, tables, latest, scd2, table_at, chunk_tables, expand, lag, LagListener, binlog_error
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from binspark.files.read import read_events as events
     from binspark.files.sources import RepeatedLogWarning
     from binspark.files.unmatched import UnmatchedWarning
+    from binspark.frames.payload import set_max_payload_bytes
     from binspark.gtid import Gtid, GtidSet, MariadbGtid, MariadbPosition
     from binspark.live import connect, follow, open_archiver, open_server
     from binspark.mirror.api import mirror, open_mirror
@@ -126,6 +128,7 @@ __all__ = [
     "report",
     "rows",
     "scd2",
+    "set_max_payload_bytes",
     "sql",
     "stat",
     "table_at",
@@ -174,6 +177,7 @@ _MODULES = {
     "report": ("binspark.reports.collect", "report"),
     "rows": ("binspark.files.changes", "read_changes"),
     "scd2": ("binspark.spark.scd2", "scd2"),
+    "set_max_payload_bytes": ("binspark.frames.payload", "set_max_payload_bytes"),
     "sql": ("binspark.sql.api", "sql"),
     "stat": ("binspark.files.contents", "stat"),
     "table_at": ("binspark.mirror.table_at", "table_at"),

@@ -8,12 +8,13 @@ import pytest
 
 from binspark.errors import DecodeError, Malformed, Truncated
 from binspark.event import RowOperation, Rows, TableMap, column_types
-from binspark.event.column_types import ColumnType
-from binspark.event.rows import MAX_COLUMNS, NdbInfo, PartitionInfo, UnknownInfo
+from binspark.event.column_types import MAX_COLUMNS, ColumnType
+from binspark.event.rows import NdbInfo, PartitionInfo, UnknownInfo
+from binspark.event.table_map import TableMaps
 from binspark.event.table_metadata import DefaultCharset, MetadataField, MetadataKind
 from binspark.frames import EventCode
-from binspark.testing.builder import MARIADB_10_11, MYSQL_5_1_17, MYSQL_9_7
-from tests.support.event.decoding import decode, decode_body_of, encode
+from binspark.testing.builder import MARIADB_10_11, MYSQL_5_1_17, MYSQL_9_7, BinlogBuilder, integer, table
+from tests.support.event.decoding import decode, decode_body_of, encode, read_log
 
 E = EventCode
 K = MetadataKind
@@ -151,7 +152,10 @@ def test_the_same_bytes_give_the_same_table_map_again() -> None:
         (table_map_of("03", "", "00", "08" + "02" + "fc01"), "number needs 3 bytes, only 2 remain"),
         ("6a0000000000010004" + b"shop\1".hex(), "schema_end is 0x01"),
         ("6a00000000000100fe" + "00" * 7 + "80", "schema needs 9223372036854775808 bytes"),
-        ("6a00000000000100" + "0473686f7000" + "017400" + "fe" + "00" * 7 + "10", "column_types needs"),
+        (
+            "6a00000000000100" + "0473686f7000" + "017400" + "fe" + "00" * 7 + "10",
+            "column_count is 1152921504606846976, expected at most 4096",
+        ),
         ("6a00000000000100" + "0473686f7000" + "017400" + "01" + "03" + "fe" + "ff" * 8, "type_metadata needs"),
         ("6a0000000000010002c3", "schema needs 2 bytes, only 1 remain"),
         ("6a0000000000010002c328" + "00", "schema is not valid utf-8: 0xc328"),
@@ -222,6 +226,22 @@ def test_malformed_extra_information_is_refused(extra: str, message: str) -> Non
 def test_rows_of_more_columns_than_a_table_can_have_are_malformed(count: str) -> None:
     with pytest.raises(Malformed, match=r"column_count is \d+, expected at most 4096"):
         decode(E.WRITE_ROWS, "6a0000000000" + "0100" + "0200" + count + "ff")
+
+
+def test_a_table_map_of_more_columns_than_a_table_can_have_is_malformed() -> None:
+    columns = table("shop.wide", *(integer(f"c{number}") for number in range(MAX_COLUMNS + 1)))
+    log = BinlogBuilder()
+    log.table_map(columns)
+    with pytest.raises(Malformed, match="column_count is 4097, expected at most 4096"):
+        list(read_log(log.content))
+
+
+def test_the_table_maps_that_came_first_are_forgotten() -> None:
+    maps: TableMaps[int] = TableMaps()
+    for table_id in range(5000):
+        maps[table_id] = maps[0] = table_id
+    assert len(maps) == 4096
+    assert (maps[0], min(maps.keys() - {0}), max(maps)) == (4999, 905, 4999)
 
 
 def test_rows_of_as_many_columns_as_a_table_can_have() -> None:

@@ -33,11 +33,11 @@ from binspark.event import (
     TableMap,
     TransactionPayload,
 )
+from binspark.event.table_map import TableMaps
 from binspark.transactions.grammar import Progress, Role, begins_another, boundary_of, progress_after
 from binspark.transactions.transaction import TableChanges, Transaction, commit_of
 
 _MICROSECONDS = 1_000_000
-_MAX_TABLE_MAPS = 4096
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _KEEPS_THREAD_UNKNOWN = (*_GTIDS, TransactionPayload)
 
@@ -93,7 +93,7 @@ class EventFilter:
         self.by_table = selection.tables is not None or bool(selection.excluded)
         self.by_operation = selection.operations is not Operations.ALL or has_rows is not None
         self._by_thread = selection.thread_id is not None
-        self._maps: dict[int, str] = {}
+        self._maps: TableMaps[str] = TableMaps()
         self._held: list[Event] = []
 
     def select(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -159,8 +159,6 @@ class EventFilter:
         return not (self.by_table or self.by_operation) or self._is_about_selected(event)
 
     def _note_table(self, table_map: TableMap) -> None:
-        if len(self._maps) > _MAX_TABLE_MAPS:
-            self._maps.clear()
         self._maps[table_map.table_id] = f"{table_map.schema}.{table_map.table}"
 
     def _is_about_selected(self, event: Event) -> bool:

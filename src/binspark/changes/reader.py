@@ -27,6 +27,7 @@ from binspark.event import (
 )
 from binspark.event.rows import RowOperation, unknown_table_id
 from binspark.event.rows_query import shown_statement
+from binspark.event.table_map import TableMaps
 from binspark.frames import Framer, HeaderFlag
 from binspark.frames.magic import FIRST_EVENT_OFFSET
 from binspark.frames.payload import without_checksum
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 
 _COUNT_ONLY = ValueOptions(undecodable=Undecodable.BINARY)
-_MAX_TABLE_MAPS = 4096
 """How many table maps are kept after the end of a statement; a server writes new ones for each statement."""
 
 
@@ -63,7 +63,7 @@ class ChangeReader:
         self.start = 0
         self._exact = exact
         self._options = ValueOptions(undecodable=selection.options.undecodable, raw_documents=exact)
-        self._maps: dict[int, TableMap] = {}
+        self._maps: TableMaps[TableMap] = TableMaps()
         self._schemas: dict[str, TableSchema] = {}
         self._fragments = FragmentStore()
         self._payload_rows = 0
@@ -155,8 +155,6 @@ class ChangeReader:
     def _rows(self, event: Event) -> Iterator[Change]:
         rows: Rows = event.body
         table_map = self._maps.get(rows.table_id)
-        if rows.ends_statement and len(self._maps) > _MAX_TABLE_MAPS:
-            self._maps.clear()
         if table_map is not None:
             yield from self._rows_of(event, table_map)
         elif rows.rows:  # one without rows only ends its statement

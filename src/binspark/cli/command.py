@@ -16,7 +16,7 @@ from binspark.cli.progress import progress_shown
 from binspark.errors import BinlogError, OptionError
 from binspark.frames import EventCode
 from binspark.options import values
-from binspark.options.keyring import KEYRING_OPTIONS
+from binspark.options.keyring import KEYRING_OPTIONS, LOG_OPTIONS, MAX_PAYLOAD_BYTES
 from binspark.options.option import Option, Surface, given_twice, renamed, suggestion
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS
 from binspark.options.values import listed
@@ -43,15 +43,15 @@ class Command(click.Command):
     """A command of binspark.
 
     It accepts the old names of its options, with a warning on standard error. If it reads log files, it has the options
-    for encrypted ones, and everything that it reads is decrypted. If it takes long, it shows a progress bar on a
-    terminal. An error of binspark ends it with one line on standard error and exit code 2 (wrong use) or 1, never with
-    a traceback. An integer that it returns is the exit code.
+    for encrypted and compressed ones, and everything that it reads is decrypted. If it takes long, it shows a progress
+    bar on a terminal. An error of binspark ends it with one line on standard error and exit code 2 (wrong use) or 1,
+    never with a traceback. An integer that it returns is the exit code.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         if any(isinstance(param, click.Argument) and _names_logs(param) for param in self.params):
-            for option in KEYRING_OPTIONS:
+            for option in LOG_OPTIONS:
                 click_option(option)(self)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -91,7 +91,13 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and exit with the code that it returns."""
-        with _errors_end(ctx), progress_shown(), python_warnings_to(print_message), _keyring(ctx.params):
+        with (
+            _errors_end(ctx),
+            progress_shown(),
+            python_warnings_to(print_message),
+            _keyring(ctx.params),
+            _payload_limit(ctx.params),
+        ):
             result = super().invoke(ctx)
         for act in ctx.meta.get(_AFTER, ()):
             act()
@@ -106,8 +112,8 @@ def after_command(act: Callable[[], None]) -> None:
 
 
 def keyring_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command whose arguments may be logs the options for encrypted ones; it does not receive them."""
-    for option in reversed(KEYRING_OPTIONS):
+    """Give a command whose arguments may be logs the options of all that read logs; it does not receive them."""
+    for option in reversed(LOG_OPTIONS):
         command = click_option(option)(command)
     return command
 
@@ -129,6 +135,23 @@ def _keyring(parameters: dict[str, Any]) -> Iterator[None]:
     storage = keyring_storage(file, password_file)
     with default_keyring(storage.keyring if storage else None):
         yield
+
+
+@contextmanager
+def _payload_limit(parameters: dict[str, Any]) -> Iterator[None]:
+    """Use the limit that the command line has for everything that the command decompresses."""
+    limit = parameters.pop(MAX_PAYLOAD_BYTES.name, None)
+    if limit is None:
+        yield
+        return
+    from binspark.frames.payload import max_payload_bytes, set_max_payload_bytes  # loads zstandard
+
+    before = max_payload_bytes()
+    set_max_payload_bytes(limit)
+    try:
+        yield
+    finally:
+        set_max_payload_bytes(before)
 
 
 @contextmanager

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
-from binspark.cli.command import Command, format_option
+from binspark.cli.command import Command, click_option, format_option
 from binspark.cli.inputs import Logs, log_options
 from binspark.cli.output import line_style
 from binspark.cli.row_options import row_options, selection_from
 from binspark.cli.server_options import live_option
 from binspark.cli.server_rows import Monitoring, print_server_rows
 from binspark.cli.status_lines import StatusLines, metrics_options, take_metrics
+from binspark.options.keyring import MAX_PAYLOAD_BYTES
 
 
 @click.command("tail", cls=Command)
@@ -25,6 +26,7 @@ from binspark.cli.status_lines import StatusLines, metrics_options, take_metrics
     help="How often position, rate and lag are reported, on standard error; 0 for never.  [default: 0]",
 )
 @metrics_options
+@click_option(MAX_PAYLOAD_BYTES)
 @row_options
 def tail_command(logs: Logs, output_format: str, timezone: tzinfo, schema_file: str | None, **options: Any) -> int:
     """Show the changed rows of a server as they happen.

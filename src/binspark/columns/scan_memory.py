@@ -13,7 +13,7 @@ from binspark.columns.log_scan import Numbers
 from binspark.errors import DecodeError, Malformed, Truncated
 from binspark.event import Event, TransactionPayload
 from binspark.frames import LogFormat
-from binspark.frames.payload import Limits, PayloadReader, without_checksum
+from binspark.frames.payload import Limits, PayloadReader, exceeds_limit, without_checksum
 from binspark.kernels.layout import State
 
 INSIDE_PAYLOAD, REWRITTEN = 1, 2
@@ -72,9 +72,14 @@ class ScanMemory(Generic[Item]):
         filled = 0
         while True:
             filled, more = fill(payload.read_into, self._window, filled)
+            self._state[State.NEEDED] = 0
             done = yield from self._scan(self._window, filled, event, INSIDE_PAYLOAD)
-            self._window[: filled - done] = self._window[done:filled].copy()
-            filled -= done
+            needed = int(self._state[State.NEEDED])
+            if needed > self._limits.max_event:
+                raise exceeds_limit("an event inside a transaction payload", needed, self._limits.max_event)
+            if done:
+                self._window[: filled - done] = self._window[done:filled].copy()
+                filled -= done
             if not more:
                 return filled
             capacity = len(self._window) - SLACK

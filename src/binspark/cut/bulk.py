@@ -159,7 +159,7 @@ class BulkCutter:
     def _run(self, reader: LogReader) -> int:
         """Run the kernel until it needs more than what is known of tables and GTIDs.
 
-        It begins a transaction again after it has asked for a table. If it then asks for one that comes before, that was
+        It begins a transaction again after it has asked for a table. If it then asks for an earlier one, that was
         forgotten: one table id has two TABLE_MAPs, or there are too many tables. Such a transaction is for Python.
         """
         state, headway = self._state, Headway(allowed=0)

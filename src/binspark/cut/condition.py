@@ -11,6 +11,7 @@ from binspark.columns.selection import Selection
 from binspark.errors import Unsupported
 from binspark.event import Event, Rows, TableMap
 from binspark.event.rows import ROWS_KINDS, unknown_table_id
+from binspark.event.table_map import TableMaps
 from binspark.files.condition_rows import ConditionRows, Numbers
 from binspark.schema.history import SchemaHistory
 from binspark.values.options import Undecodable, ValueOptions
@@ -27,7 +28,7 @@ class SelectedRows(ConditionRows):
     def __init__(self, selection: Selection, history: SchemaHistory) -> None:
         super().__init__(selection, history)
         self._history = history
-        self._maps: dict[int, TableMap] = {}
+        self._maps: TableMaps[TableMap] = TableMaps()
 
     def note(self, event: Event) -> None:
         """Note which tables there are."""

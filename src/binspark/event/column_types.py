@@ -6,6 +6,9 @@ from enum import Enum, IntEnum
 
 from binspark.wire.meaning import Meaning, quantity
 
+MAX_COLUMNS = 4096
+"""How many columns a table has at most, on servers of both families."""
+
 
 class ColumnType(IntEnum):
     """Type codes; 140 and 141 are MariaDB's."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from binspark.errors import Malformed
 from binspark.event.construct import fast_constructor
 from binspark.event.context import Context
-from binspark.event.table_map import SHORT_TABLE_ID, TABLE_ID
+from binspark.event.table_map import SHORT_TABLE_ID, TABLE_ID, read_column_count
 from binspark.frames import EventCode as E
 from binspark.frames.payload import deflate_block, inflate_block
 from binspark.position import Position
@@ -19,7 +19,6 @@ from binspark.wire.meaning import flags, note, quantity
 
 _SHORT_POST_HEADER = 6
 _POST_HEADER_V2 = 10
-MAX_COLUMNS = 4096
 
 
 class RowOperation(StrEnum):
@@ -159,9 +158,7 @@ def decode_rows(body: Cursor, context: Context) -> Rows:
     table_id = body.uint("table_id", id_length, _TABLE_ID)
     rows_flags = body.u16("flags", _FLAGS)
     extra_info = _read_extra_info(body, kind) if context.post_header_length == _POST_HEADER_V2 else ()
-    count = body.packed("column_count")
-    if count > MAX_COLUMNS:
-        raise body.malformed(f"column_count is {count}, expected at most {MAX_COLUMNS}")
+    count = read_column_count(body)
     columns = body.raw("columns", bitmap_length(count), lambda bits: _columns_meaning(bits, count))
     columns_after = None
     if kind.operation is RowOperation.UPDATE and kind.version > 0:

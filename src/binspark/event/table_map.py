@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from binspark.errors import DecodeError
 from binspark.event.column_types import (
+    MAX_COLUMNS,
     ColumnType,
     TypeMetadata,
     column_type_name,
@@ -25,6 +26,7 @@ from binspark.wire.meaning import flags, note
 SHORT_TABLE_ID = 4
 TABLE_ID = 6
 _SHORT_POST_HEADER = 6
+_MAX_TABLE_MAPS = 4096
 _TABLE_ID_MEANING = note("the id of the table in the rows events that follow")
 
 
@@ -111,6 +113,23 @@ def decode_table_map(body: Cursor, context: Context) -> TableMap:
         return _read(body, form)
 
 
+Mapped = TypeVar("Mapped")
+
+
+class TableMaps(dict[int, Mapped]):
+    """What is known of the tables of table ids. Of too many, the ones that were mapped first are forgotten.
+
+    Rows belong to the last TABLE_MAP with their table id, which is of the same statement. Memory is bounded: no
+    statement has that many tables.
+    """
+
+    def __setitem__(self, table_id: int, mapped: Mapped) -> None:
+        self.pop(table_id, None)
+        super().__setitem__(table_id, mapped)
+        if len(self) > _MAX_TABLE_MAPS:
+            del self[next(iter(self))]
+
+
 def decode_without_metadata(body: Cursor, context: Context) -> TableMap:
     """Decode TABLE_MAP without its optional metadata, which may be damaged."""
     return _read(body, _form(context), with_metadata=False)
@@ -160,7 +179,7 @@ def _read(body: Cursor, form: _Form, *, with_metadata: bool = True) -> TableMap:
     table_flags = body.u16("flags", flags(TableMapFlag))
     schema = _name(body, "schema")
     table = _name(body, "table")
-    types = body.raw("column_types", body.packed("column_count"), _types_meaning)
+    types = body.raw("column_types", read_column_count(body), _types_meaning)
     if form.may_end_after_types and not body.remaining:
         zeros = (0,) * len(types)
         return TableMap(table_id, table_flags, schema, table, tuple(types), zeros, b"", (), has_type_metadata=False)
@@ -168,6 +187,14 @@ def _read(body: Cursor, form: _Form, *, with_metadata: bool = True) -> TableMap:
     null_bits = body.raw("null_bits", bitmap_length(len(types)), lambda bits: _nullable_meaning(bits, len(types)))
     optional = decode_table_metadata(body) if with_metadata else ()
     return TableMap(table_id, table_flags, schema, table, tuple(types), metadata, null_bits, optional, rest)
+
+
+def read_column_count(body: Cursor) -> int:
+    """Read how many columns a table has. No server has tables with more than MAX_COLUMNS."""
+    count = body.packed("column_count")
+    if count > MAX_COLUMNS:
+        raise body.malformed(f"column_count is {count}, expected at most {MAX_COLUMNS}, the most that a server allows")
+    return count
 
 
 def _name(body: Cursor, name: str) -> str:

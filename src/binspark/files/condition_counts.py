@@ -8,10 +8,10 @@ from binspark.columns.row_counts import count_rows
 from binspark.columns.selection import Selection
 from binspark.errors import Unsupported
 from binspark.event import Event, Rows, TableMap
+from binspark.event.table_map import TableMaps
 from binspark.files.condition_rows import ConditionRows
 from binspark.schema.history import SchemaHistory
 
-_MAX_TABLE_MAPS = 4096
 _ALL = 1 << 62
 
 
@@ -24,7 +24,7 @@ class ConditionCounts(ConditionRows):
     def __init__(self, selection: Selection, history: SchemaHistory) -> None:
         super().__init__(selection, history)
         self.count = 0
-        self._maps: dict[int, TableMap] = {}
+        self._maps: TableMaps[TableMap] = TableMaps()
 
     def follow(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield events as they are; `count` is about the one that was yielded last."""
@@ -36,8 +36,6 @@ class ConditionCounts(ConditionRows):
         """Take an event, which must be one of the log that has begun."""
         self.count = 0
         if isinstance(event.body, TableMap):
-            if len(self._maps) > _MAX_TABLE_MAPS:
-                self._maps.clear()
             self._maps[event.body.table_id] = event.body
         elif isinstance(event.body, Rows):
             self.count = self._count_inside(event) if event.inner is not None else self._count(event)

@@ -28,14 +28,14 @@ class Pending:
     memory is used for the bytes that came, whatever the size claims.
     """
 
-    __slots__ = ("_chunks", "_total", "_wanted", "buffer", "offset")
+    __slots__ = ("_chunks", "_total", "buffer", "offset", "wanted")
 
     def __init__(self) -> None:
         self.buffer = b""
         self.offset = 0
         self._chunks: list[bytes] = []
         self._total = 0
-        self._wanted = 0
+        self.wanted = 0
 
     def __len__(self) -> int:
         return self._total
@@ -49,12 +49,12 @@ class Pending:
         """Append bytes."""
         self._chunks.append(chunk)
         self._total += len(chunk)
-        if self._total >= self._wanted:
+        if self._total >= self.wanted:
             self._join()
 
     def want(self, length: int) -> None:
         """Set the size of the next event, so that chunks are not joined before it is complete."""
-        self._wanted = length
+        self.wanted = length
 
     def peek(self, length: int) -> bytes:
         """Return the next bytes without taking them."""
@@ -67,7 +67,7 @@ class Pending:
         start = self.offset
         self.offset = start + length
         self._total -= length
-        self._wanted = 0
+        self.wanted = 0
         return self.buffer[start : self.offset]
 
     def _join(self) -> None:
@@ -104,6 +104,11 @@ class Framer:
     def pending_bytes(self) -> int:
         """The number of bytes that wait for the rest of their event."""
         return len(self._pending)
+
+    @property
+    def expected_bytes(self) -> int:
+        """The size that the event which waits for the rest of its bytes has by its header; 0 if none waits."""
+        return self._pending.wanted
 
     @property
     def encrypted(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import zstandard
 
-from binspark.errors import DecodeError, Malformed, Unsupported
+from binspark.errors import DecodeError, Malformed, OptionError, Unsupported
 from binspark.frames.format import ChecksumAlgorithm, LogFormat
 from binspark.frames.frame import Frame
 from binspark.frames.framer import Framer
@@ -68,12 +68,58 @@ class PayloadCompression(IntEnum):
     NONE = 255
 
 
+DEFAULT_MAX_PAYLOAD_BYTES = 512 << 20
+_max_payload_bytes = DEFAULT_MAX_PAYLOAD_BYTES
+_ALLOW_MORE = (
+    "if you trust the log, allow more (--max-payload-bytes SIZE, in Python binspark.set_max_payload_bytes, in Spark "
+    "the option maxPayloadBytes)"
+)
+
+
+def max_payload_bytes() -> int:
+    """Return how many bytes the compressed part of an event may become in this process."""
+    return _max_payload_bytes
+
+
+def set_max_payload_bytes(size: int) -> None:
+    """Set how many bytes the compressed part of an event may become in this process; 512 MiB unless this is called.
+
+    That is a transaction that MySQL compressed, or a statement, rows or a value that MariaDB compressed. A small log
+    can claim any number, so a larger one is refused.
+
+    >>> binspark.set_max_payload_bytes(4 << 30)  # doctest: +SKIP
+    """
+    global _max_payload_bytes
+    if not isinstance(size, int) or size < 1:
+        raise OptionError(f"must be a positive number of bytes, got {size!r}", option="max_payload_bytes")
+    _max_payload_bytes = size
+
+
+def exceeds_limit(name: str, size: int, limit: int) -> Unsupported:
+    """Return the error for compressed bytes that become too many."""
+    return Unsupported(f"{name} decompresses to {size} bytes, more than the limit of {limit}; {_ALLOW_MORE}")
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large decompressed bytes may be, so that a small log cannot exhaust memory or disk."""
+    """How large decompressed bytes may be, so that a small log cannot exhaust memory or disk.
 
-    payload_bytes: int = 64 << 30
-    event_bytes: int = 4 << 30
+    payload_bytes   of a transaction; None for the limit of this process, see `set_max_payload_bytes`
+    event_bytes     of one event in it, or of a part of an event; None likewise
+    """
+
+    payload_bytes: int | None = None
+    event_bytes: int | None = None
+
+    @property
+    def max_payload(self) -> int:
+        """The limit of a transaction."""
+        return _max_payload_bytes if self.payload_bytes is None else self.payload_bytes
+
+    @property
+    def max_event(self) -> int:
+        """The limit of an event."""
+        return _max_payload_bytes if self.event_bytes is None else self.event_bytes
 
 
 DEFAULT_LIMITS = Limits()
@@ -85,9 +131,11 @@ class PayloadReader:
     def __init__(self, payload: bytes, compression: int, expected_size: int | None, limits: Limits) -> None:
         if compression not in PayloadCompression._value2member_map_:
             raise Unsupported(f"unsupported payload compression type {compression}, expected 0 (ZSTD) or 255 (NONE)")
+        if expected_size is not None and expected_size > limits.max_payload:
+            raise exceeds_limit("transaction payload", expected_size, limits.max_payload)
         self._payload = payload
         self._expected_size = expected_size
-        self._limit = limits.payload_bytes
+        self._limit = limits.max_payload
         self._produced = 0
         self._stream: Any = BytesIO(payload)
         self._compressed = compression == PayloadCompression.ZSTD
@@ -112,7 +160,7 @@ class PayloadReader:
         if expected is not None and produced > expected:
             raise Malformed(f"transaction payload decompresses to more than its uncompressed size of {expected} bytes")
         if produced > self._limit:
-            raise Unsupported(f"transaction payload decompresses to more than the limit of {self._limit} bytes")
+            raise exceeds_limit("transaction payload", produced, self._limit)
         if at_end and expected is not None and produced != expected:
             raise Malformed(f"transaction payload decompresses to {produced} bytes, expected {expected}")
 
@@ -136,8 +184,8 @@ def payload_frames(
             for frame in framer.feed(chunk):
                 yield frame._replace(offset=outer.offset, end_offset=outer.end_offset, inner=index)
                 index += 1
-            if framer.pending_bytes > limits.event_bytes:
-                raise Unsupported(f"event inside a transaction payload exceeds the limit of {limits.event_bytes} bytes")
+            if framer.expected_bytes > limits.max_event:
+                raise exceeds_limit("an event inside a transaction payload", framer.expected_bytes, limits.max_event)
         framer.finish()
     except DecodeError as error:
         raise inside_payload(error, index, outer) from None
@@ -167,8 +215,8 @@ def inflate_block(block: Cursor, name: str, limits: Limits = DEFAULT_LIMITS) -> 
     size = block.uint_be("uncompressed_size", size_length)
     compressed = block.rest("data", note("compressed with zlib"))
     block.leave()
-    if size > limits.event_bytes:
-        raise Unsupported(f"{name} decompresses to {size} bytes, more than the limit of {limits.event_bytes}")
+    if size > limits.max_event:
+        raise exceeds_limit(name, size, limits.max_event)
     return _inflate(compressed, size, name)
 
 

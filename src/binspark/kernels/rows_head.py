@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binspark.event.column_types import MAX_COLUMNS
 from binspark.frames.codes import EventCode as E
 from binspark.kernels.compiler import kernel
 from binspark.kernels.layout import Header, Operation
@@ -9,7 +10,6 @@ from binspark.kernels.memory import load8, load16
 
 _ROWS_V1, _ROWS_V2 = int(E.WRITE_ROWS_V1), int(E.WRITE_ROWS)
 _UPDATE = int(Operation.UPDATE)
-_MAX_COLUMNS = 4096
 _EXTRA_LENGTH, _PARTITION = 2, 1
 _PARTITION_LENGTH, _PARTITIONS_LENGTH = 5, 7
 
@@ -30,7 +30,7 @@ def rows_start(kind: int, at: int, end: int) -> int:
                 return -1
         start += extra
     count, start = packed_count(start, end)
-    if count < 0 or count > _MAX_COLUMNS:
+    if count < 0 or count > MAX_COLUMNS:
         return -1
     start += ((count + 7) >> 3) * (2 if operation == _UPDATE else 1)
     return start if start <= end else -1

@@ -1,12 +1,12 @@
-"""The options for encrypted logs, which everything that reads log files has."""
+"""The options that everything that reads log files has: keys of encrypted ones, and a limit for compressed ones."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from binspark.options.option import Option
-from binspark.options.values import InvalidValue
+from binspark.options.option import Option, Surface
+from binspark.options.values import InvalidValue, size
 
 
 def _file(value: Any) -> str:
@@ -25,3 +25,10 @@ KEYRING_PASSWORD_FILE = Option(
     help="The file with the password of a key file of MariaDB that is encrypted itself.",
 )  # fmt: skip
 KEYRING_OPTIONS = (KEYRING, KEYRING_PASSWORD_FILE)
+MAX_PAYLOAD_BYTES = Option(
+    name="max_payload_bytes", parse=size, metavar="SIZE", default="512m",
+    spelling={Surface.PYTHON: "set_max_payload_bytes()"},
+    help="Refuse a compressed transaction (MySQL), or a compressed event or value (MariaDB), that becomes larger than "
+    "this when it is decompressed.",
+)  # fmt: skip
+LOG_OPTIONS = (*KEYRING_OPTIONS, MAX_PAYLOAD_BYTES)

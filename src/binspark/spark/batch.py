@@ -11,7 +11,6 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binspark.files.splits import Split
-from binspark.kernels import cache
 from binspark.spark.options import ParseMode, Shape, SourceOptions, View
 from binspark.spark.pickling import packed
 from binspark.spark.plan import ReadPlan, SchemaVersion
@@ -53,7 +52,7 @@ class BinlogReader(DataSourceReader):
         """Yield the rows of a partition. Where there are none, Spark creates one that is not ours."""
         if not isinstance(partition, SplitPartition):
             return iter(())
-        cache.enable()
+        self._options.begin_reading()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
         reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)

@@ -22,9 +22,11 @@ from binspark.errors import OptionError
 from binspark.files.keyring_file import keyring_storage
 from binspark.files.splits import DEFAULT_SPLIT_BYTES
 from binspark.files.storage import Storage
+from binspark.frames.payload import set_max_payload_bytes
+from binspark.kernels import cache
 from binspark.monitoring.settings import MetricsSettings, metrics_settings
 from binspark.options import values
-from binspark.options.keyring import KEYRING_OPTIONS
+from binspark.options.keyring import KEYRING_OPTIONS, MAX_PAYLOAD_BYTES
 from binspark.options.monitoring import METRICS_OPTIONS
 from binspark.options.option import Option, OptionTable, Surface, renamed
 from binspark.options.server import SERVER_OPTIONS, STREAM_OPTIONS, ServerOption
@@ -133,6 +135,7 @@ class SourceOptions:
     schema_file: str | None = None
     keyring: str | Keyring | None = None
     keyring_password_file: str | None = None
+    max_payload_bytes: int | None = None
     max_split_bytes: int = DEFAULT_SPLIT_BYTES
     expand_payloads: bool = True
     starting_offsets: str | None = None
@@ -149,6 +152,12 @@ class SourceOptions:
     selection: Selection = field(default_factory=Selection)
     storage: dict[str, str] = field(default_factory=dict, repr=False)
     server: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def begin_reading(self) -> None:
+        """Prepare this process for reading logs: keep compiled kernels, and set the limit of payloads."""
+        cache.enable()
+        if self.max_payload_bytes is not None:
+            set_max_payload_bytes(self.max_payload_bytes)
 
     @property
     def is_live(self) -> bool:
@@ -246,6 +255,9 @@ SPARK_OPTIONS = (
     ),
     SparkOption(name="schema_file", parse=values.text, help=SCHEMA_FILE.help),
     *(SparkOption(name=option.name, parse=option.parse, help=option.help) for option in KEYRING_OPTIONS),
+    SparkOption(
+        name=MAX_PAYLOAD_BYTES.name, parse=values.size, default=MAX_PAYLOAD_BYTES.default, help=MAX_PAYLOAD_BYTES.help
+    ),
     SparkOption(
         name="max_split_bytes", parse=values.size, default="64m",
         help="The size of the part of a log that one task reads.",

@@ -16,7 +16,6 @@ from binspark.errors import OptionError, Purged
 from binspark.files.schema_file import log_statement
 from binspark.files.sources import log_order
 from binspark.frames.magic import FIRST_EVENT_OFFSET
-from binspark.kernels import cache
 from binspark.options.server import connection_arguments
 from binspark.replication.find import end_of_log, find_start, gtids_before
 from binspark.replication.gtids import Gtids, gtids_of_family, includes
@@ -74,7 +73,7 @@ class ServerBatchReader(DataSourceReader):
         """Yield the rows of a range. Where there is none, Spark creates a partition that is not ours."""
         if not isinstance(partition, RangePartition):
             return iter(())
-        cache.enable()
+        self._options.begin_reading()
         # The driver has not read the log, so only executors can warn of statements in it.
         return self.view().read(partition.part, reader_of(partition.part, partition.history, log_statement))
 

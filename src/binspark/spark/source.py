@@ -11,7 +11,6 @@ from pyspark.sql.types import StructType
 
 from binspark.columns.list_fields import TRANSACTION_FIELDS
 from binspark.errors import OptionError
-from binspark.kernels import cache
 from binspark.spark import schemas
 from binspark.spark.batch import BinlogReader
 from binspark.spark.options import STREAM_ONLY, Shape, SourceOptions, View, read_options
@@ -54,7 +53,7 @@ class BinlogDataSource(DataSource):
         """Return the columns of the view or table that the options select. Spark asks only if the user does not say."""
         self._own_schema = False
         options = self._parsed
-        cache.enable()
+        options.begin_reading()
         if options.table is not None:
             make = schemas.table_schema if options.shape is Shape.ROWS else shaped_schema
             return make(self._find_version().table, options)
@@ -63,7 +62,7 @@ class BinlogDataSource(DataSource):
     def reader(self, schema: StructType) -> BinlogReader | ServerBatchReader:
         """Return a reader of these columns, which may be fewer than there are."""
         options = self._parsed
-        cache.enable()
+        options.begin_reading()
         _check_batch(self.options, options)
         self._check_schema(schema)
         if options.is_live:
@@ -89,7 +88,7 @@ class BinlogDataSource(DataSource):
         from binspark.spark.streaming.reader import BinlogStreamReader
 
         options = replace(self._parsed, streaming=True, own_schema=self._own_schema)
-        cache.enable()
+        options.begin_reading()
         _check_stream(options)
         self._check_schema(schema)
         return BinlogStreamReader(options, schema, self._version)

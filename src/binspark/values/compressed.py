@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 
 from binspark.errors import Malformed, Truncated, Unsupported
+from binspark.frames.payload import exceeds_limit, max_payload_bytes
 from binspark.position import Position
 from binspark.values.column import Column
 from binspark.values.options import ValueOptions
@@ -55,9 +56,9 @@ def _expand(stored: bytes, options: ValueOptions, offset: int) -> bytes:
             Position(offset=offset),
         )
     size = int.from_bytes(stored[1:size_end], "big")
-    if size > options.expanded_bytes:
-        message = f"compressed value of {size} bytes exceeds the limit of {options.expanded_bytes}"
-        raise Unsupported(message, Position(offset=offset))
+    limit = max_payload_bytes() if options.expanded_bytes is None else options.expanded_bytes
+    if size > limit:
+        raise exceeds_limit("compressed value", size, limit).at(Position(offset=offset))
     return _inflate(stored[size_end:], size, bool(stored[0] & _RAW_DEFLATE), offset)
 
 

@@ -19,12 +19,13 @@ class ValueOptions:
     """How values are decoded.
 
     undecodable      an error, U+FFFD for each invalid character, or the bytes of the value
-    expanded_bytes   maximum size of a decompressed value of a compressed column
+    expanded_bytes   maximum size of a decompressed value of a compressed column; None for the limit of this process,
+                     see `binspark.set_max_payload_bytes`
     raw_documents    JSON documents are bytes, in their binary format, and partial updates are `BinaryDiffs`
     """
 
     undecodable: Undecodable = Undecodable.ERROR
-    expanded_bytes: int = 4 << 30
+    expanded_bytes: int | None = None
     raw_documents: bool = False
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from binspark.dump.mysql import bulk, bulk_payloads, frames
 from binspark.kernels.mariadb_binlog.base64 import write_base64
 from binspark.kernels.mysqlbinlog.exact import write_exact
+from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from tests.corpus.cases import corpus_logs, log_id
 from tests.support.dump import first_difference, our_dump
 
@@ -78,3 +79,17 @@ def test_what_prints_logs_of_mysql_is_imported_without_numpy_and_numba() -> None
     script = f"import sys, {modules}; print(*{{'numpy', 'numba', 'pyarrow'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_rows_with_too_much_text_for_a_kernel_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = BinlogBuilder()
+    items = table("shop.items", *(integer(f"c{number}") for number in range(40)))
+    builder.transaction(insert(items, *((None,) * 40 for _ in range(100))), insert(items, (1,) * 40))
+    builder.stop()
+    (log,) = builder.save(tmp_path)
+    expected = our_dump([log], "-v")
+    assert expected.count(b"###   @40=NULL") == 100
+    monkeypatch.setattr(frames, "MIN_BULK_BYTES", 0)
+    monkeypatch.setattr(bulk, "_FOOTER_BYTES", 10_000)
+    monkeypatch.setattr(bulk, "_MAX_FOOTER_BYTES", 20_000)
+    assert our_dump([log], "-v") == expected

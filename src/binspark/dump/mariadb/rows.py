@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from binspark.dump.mariadb.heading import identifier
 from binspark.dump.mariadb.values import ValueForm, value_form
+from binspark.dump.output import Output
 from binspark.event import RowOperation, Rows, TableMap
 from binspark.wire.bitmap import bitmap_length
 
@@ -27,7 +28,6 @@ class PrintedRows:
     `problem` says what could not be read; the tool stops there.
     """
 
-    text: bytes
     count: int
     problem: str = ""
 
@@ -48,12 +48,13 @@ class TableForm:
         self.nullable = table_map.nullable
         self._table_map = table_map
 
-    def print_rows(self, rows: Rows, verbose: int) -> PrintedRows:
-        """Return the rows of an event as commented SQL."""
+    def print_rows(self, rows: Rows, verbose: int, output: Output) -> PrintedRows:
+        """Write the rows of an event as commented SQL, one at a time: their text may be a hundred times as large."""
         verb, clause = VERBS[rows.operation]
         data, end = rows.rows, len(rows.rows)
         if rows.operation is RowOperation.INSERT and not data:
-            return PrintedRows(b"### INSERT INTO %b VALUES ()\n" % self.name, 0)
+            output.write(b"### INSERT INTO %b VALUES ()\n" % self.name)
+            return PrintedRows(0)
         columns = present_columns(rows.columns, rows.column_count)
         after = None if rows.columns_after is None else present_columns(rows.columns_after, rows.column_count)
         head = b"### %b %b\n%b" % (verb, self.name, clause)
@@ -67,9 +68,12 @@ class TableForm:
                 if after is not None:
                     texts.append(_SET)
                     at = self._print_image(texts, data, at, after, verbose)
+                output.write(b"".join(texts))
+                texts.clear()
         except _Unreadable as error:
-            return PrintedRows(b"".join(texts), count, str(error))
-        return PrintedRows(b"".join(texts), count)
+            output.write(b"".join(texts))
+            return PrintedRows(count, str(error))
+        return PrintedRows(count)
 
     def around_value(self, index: int, verbose: int) -> tuple[bytes, bytes, bytes]:
         """Return what comes before and after a value of a column, and the complete line of a NULL."""

@@ -13,7 +13,7 @@ from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.errors import Malformed
 from binspark.event import AnnotateRows, Event, RowOperation, Rows, TableMap
 from binspark.event.rows import ROWS_KINDS
-from binspark.event.table_map import TableMapFlag
+from binspark.event.table_map import TableMapFlag, TableMaps
 
 _ROWS_NAMES = {
     RowOperation.INSERT: b"Write",
@@ -44,7 +44,7 @@ class RowsPrinter:
         self._database = None if settings.database is None else settings.database.encode()
         self._table = None if own.table is None else own.table.encode()
         self._selected = SelectedTables(settings.selection)
-        self._tables: dict[int, TableForm] = {}
+        self._tables: TableMaps[TableForm] = TableMaps()
         self._ignored: set[int] = set()
         self._annotation: Event | None = None
         self.row_count = 0
@@ -171,8 +171,7 @@ class RowsPrinter:
             if self.counts:
                 self.row_count += table.count_rows(body)
             return
-        printed = table.print_rows(body, self.verbose)
-        caches.tail.write(printed.text)
+        printed = table.print_rows(body, self.verbose, caches.tail)
         self.row_count += printed.count
         if printed.problem:
             caches.give_up()

@@ -40,6 +40,7 @@ _INPUT_BYTES = 1 << 22
 _OUTPUT_BYTES = 1 << 22
 _BODY_BYTES = 1 << 22
 _FOOTER_BYTES = 1 << 23
+_MAX_FOOTER_BYTES = 1 << 26
 _NEVER = 1 << 62
 _MAX_KEYS = 4
 _MAX_KEY_BYTES = 4096
@@ -147,7 +148,7 @@ class BulkPrinter:
             self._move_to_page()
         except DecodeError as error:
             self._move_to_page()
-            raise inside_payload(error, state[State.EVENTS], outer) from None
+            raise inside_payload(error, state[State.EVENTS], outer).at(event.position) from None
         finally:
             self._set_input(saved)
 
@@ -160,7 +161,7 @@ class BulkPrinter:
         state, headway = self._state, Headway()
         while (status := self._run(buffer, length)) != Status.INPUT:
             headway.check(state[State.CONSUMED])
-            if status == Status.EVENT or (status == Status.TIME and not self._set_time()):
+            if self._is_for_python(Status(status)):
                 consumed = state[State.CONSUMED]
                 data = _event(buffer, consumed, length)
                 self._move_to_page()
@@ -170,6 +171,12 @@ class BulkPrinter:
                 state[State.EVENTS] += 1
             elif status != Status.TIME:
                 self._make_room(Status(status))
+
+    def _is_for_python(self, status: Status) -> bool:
+        """Return whether Python must print the next event. It writes rows one by one, if they have too much text."""
+        if status == Status.FOOTER:
+            return self._state[State.FOOTER] == 0 and self._footer.room >= _MAX_FOOTER_BYTES
+        return status == Status.EVENT or (status == Status.TIME and not self._set_time())
 
     def note(self, event: Event) -> None:
         """Take an event that Python has printed: what it sets is in force for the following ones."""

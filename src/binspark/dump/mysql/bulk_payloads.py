@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from binspark.dump.mysql.buffers import Buffer, address_of, numbers
-from binspark.errors import Unsupported
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
 from binspark.frames.payload import CHUNK_BYTES, DEFAULT_LIMITS, PayloadReader
@@ -49,10 +48,6 @@ class InnerEvents:
                 yield self._events, length
                 self._plain.move_to_start(done, filled)
             left = filled - done
-            if left > DEFAULT_LIMITS.event_bytes:
-                raise Unsupported(
-                    f"event inside a transaction payload exceeds the limit of {DEFAULT_LIMITS.event_bytes} bytes"
-                )
             if left >= HEADER_LENGTH and self._size_of_first() < HEADER_LENGTH:
                 break
         self.rest = bytes(self._plain.view[:left])

@@ -131,8 +131,11 @@ def inner_frames(event: Event) -> Iterator[Frame]:
     """Yield the frames of a compressed transaction as if they were outside it."""
     payload: TransactionPayload = event.body
     outer = event.frame
-    for frame in payload_frames(outer, payload.payload, payload.compression_type, payload.uncompressed_size):
-        yield as_outside(frame, outer)
+    try:
+        for frame in payload_frames(outer, payload.payload, payload.compression_type, payload.uncompressed_size):
+            yield as_outside(frame, outer)
+    except DecodeError as error:
+        raise error.at(event.position) from None
 
 
 def as_outside(frame: Frame, outer: Frame) -> Frame:

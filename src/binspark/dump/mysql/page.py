@@ -12,6 +12,7 @@ from binspark.dump.mysql.session import Session
 from binspark.dump.output import BufferedOutput
 from binspark.dump.settings import Base64Output, DumpSettings
 from binspark.dump.text_buffer import TextBuffer
+from binspark.event.table_map import TableMaps
 from binspark.frames.format import ChecksumAlgorithm
 from binspark.frames.header import HEADER_LENGTH
 
@@ -42,7 +43,7 @@ class Page:
     head: list[bytes] = field(default_factory=list)
     body: TextBuffer = field(default_factory=TextBuffer)
     footer: TextBuffer = field(default_factory=TextBuffer)
-    table_maps: dict[int, TableMap] = field(default_factory=dict)
+    table_maps: TableMaps[TableMap] = field(default_factory=TableMaps)
     hexdump_from: int | None = None
     printed_description: bool = False
     header_length: int = HEADER_LENGTH

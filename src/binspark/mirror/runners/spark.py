@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from binspark.errors import BinlogError
+from binspark.frames.payload import max_payload_bytes, set_max_payload_bytes
 from binspark.kernels import cache
 from binspark.mirror.leaves import Rewritten
 from binspark.mirror.runners.local import LocalRunner
@@ -99,10 +100,12 @@ class _Calls:
 
     def __init__(self, packed: list[bytes]) -> None:
         self._packed = packed
+        self._max_payload_bytes = max_payload_bytes()
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Do the jobs with these numbers."""
         cache.enable()
+        set_max_payload_bytes(self._max_payload_bytes)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done = pickle.dumps(self._done(number))
@@ -123,9 +126,11 @@ class _Job:
 
     def __init__(self, packed: bytes) -> None:
         self._packed = packed
+        self._max_payload_bytes = max_payload_bytes()
 
     def read(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Read the parts with these numbers."""
+        set_max_payload_bytes(self._max_payload_bytes)
         parts, tables = self._unpacked()
         for batch in batches:
             for number in batch.column(0).to_pylist():

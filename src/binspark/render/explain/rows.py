@@ -10,6 +10,7 @@ from binspark.errors import BinlogError, DecodeError
 from binspark.event import Event, EventDecoder, FormatDescription, Query, Rows, TableMap
 from binspark.event.column_types import column_type_name
 from binspark.event.rows import ROWS_KINDS, RowOperation
+from binspark.event.table_map import TableMaps
 from binspark.frames import EventCode, Frame
 from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
@@ -26,7 +27,6 @@ VALUE_KIND = "value of "
 _ROWS = "rows"
 _NULL_BITS = "null_bits"
 _ANY_TEXT = ValueOptions(undecodable=Undecodable.BINARY)
-_MAX_MAPS = 4096
 _READ = frozenset({EventCode.FORMAT_DESCRIPTION, EventCode.QUERY, EventCode.QUERY_COMPRESSED, EventCode.TABLE_MAP})
 
 
@@ -36,7 +36,7 @@ class KnownTables:
     def __init__(self, file: str, history: SchemaHistory | None = None) -> None:
         self._decoder = EventDecoder(file)
         self._history = history or SchemaHistory()
-        self._maps: dict[int, tuple[TableMap, Event]] = {}
+        self._maps: TableMaps[tuple[TableMap, Event]] = TableMaps()
 
     def note(self, frame: Frame) -> None:
         """Take an event that may describe a table; others, and damaged ones, are ignored."""
@@ -45,8 +45,6 @@ class KnownTables:
         try:
             event = self._decoder.decode(frame)
             if isinstance(event.body, TableMap):
-                if len(self._maps) > _MAX_MAPS:
-                    self._maps.clear()
                 self._maps[event.body.table_id] = event.body, event
             elif isinstance(event.body, FormatDescription | Query):
                 self._history.feed(event)

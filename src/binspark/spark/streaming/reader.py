@@ -11,7 +11,6 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
-from binspark.kernels import cache
 from binspark.replication.position import BinlogPosition
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
@@ -118,7 +117,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Yield the rows of a part of a range."""
         if not isinstance(partition, RangePartition):
             return iter(())
-        cache.enable()
+        self._options.begin_reading()
         view = make_view(self._options, self._schema, partition.version)
         return view.read(partition.part, reader_of(partition.part, partition.history))
 
