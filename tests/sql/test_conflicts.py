@@ -1,4 +1,4 @@
-"""Rows that others have changed after the transactions that are undone: what is found, refused, skipped, merged."""
+"""Rows that others have changed after the transactions of an undo: found, refused, skipped, merged, overwritten."""
 
 from __future__ import annotations
 

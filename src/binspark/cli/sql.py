@@ -85,7 +85,7 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
 
 
 def _logs_after(logs: Logs, count: int) -> list[LogSource]:
-    """Return the logs after those that are undone."""
+    """Return the logs after the ones to undo."""
     from binspark.files.sources import find_logs
 
     return find_logs(logs.files)[count:]

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from binspark.changes.change import Change
 from binspark.columns.metadata import Metadata
 from binspark.columns.options import TimeFormat
 from binspark.columns.reader import BatchReader, TableBatch
 from binspark.columns.selection import Operations, Selection
-from binspark.documents.digests import value_digests
 from binspark.errors import BinlogError, CannotUndo, DecodeError, SchemaError
 from binspark.files.batches import source_batches
 from binspark.files.condition_rows import make_readable_twice
@@ -32,18 +29,15 @@ from binspark.kernels import cache
 from binspark.kernels.layout import Operation
 from binspark.replication.chunk import LogChunk, read_chunks
 from binspark.schema.history import SchemaHistory
+from binspark.sql.keyed_rows import KeyedRows, Place
 from binspark.sql.options import OnConflict
 from binspark.sql.row_fields import Numbers
-from binspark.sql.statements import RowStatement, key_of, statements_of
-
-Place = tuple[int, int, int]
-"""Where a change is: the number of its log, the position of its event, the number of its row."""
+from binspark.sql.statements import RowStatement, statements_of
 
 _NEVER: Place = (-1, 0, 0)
 _NOW: Place = (1 << 62, 0, 0)
 _MAX_ROWS = 20
 _MAX_TRANSACTIONS = 3
-_MAX_SHOWN = 60
 _SELECTED = frozenset({Metadata.LOG_POS, Metadata.LOG_ROW})
 _ROWS = _SELECTED | {Metadata.OP, Metadata.GTID}
 _CHANGES = Operations.INSERT | Operations.UPDATE | Operations.DELETE
@@ -150,7 +144,7 @@ class Conflicts:
 
     @contextmanager
     def _unless(self, is_undone: bool) -> Iterator[None]:
-        """Note an error in what comes after the undo; one in what is undone is raised."""
+        """Note an error in a part of the logs after the undo; raise one in the undo itself."""
         try:
             yield
         except (DecodeError, SchemaError) as error:
@@ -159,7 +153,7 @@ class Conflicts:
             self._unread.append(error)
 
     def read_chunk(self, chunk: LogChunk) -> set[tuple[int, int]]:
-        """Read a chunk of a server's log, all of which is undone if it is selected; return its selected rows."""
+        """Read a chunk of a server's log; return its selected rows."""
         selected = _numbers_of(read_chunks(self._selected_reader, iter([chunk])), set())
         self._take(chunk.file, selected, read_chunks(self._reader, iter([chunk])))
         return selected
@@ -227,12 +221,12 @@ class Conflicts:
         log = self._files.setdefault(file, len(self._files))
         for found in batches:
             positions, rows = (found.origin(name).to_pylist() for name in (Metadata.LOG_POS, Metadata.LOG_ROW))
-            batch = _Batch(log, found, positions, rows)
+            batch = KeyedRows(log, found, positions, rows)
             undone = [number for number, where in enumerate(zip(positions, rows, strict=True)) if where in selected]
             if undone or found.table.name in self._columns:
                 self._take_batch(batch, undone)
 
-    def _take_batch(self, batch: _Batch, undone: Sequence[int]) -> None:
+    def _take_batch(self, batch: KeyedRows, undone: Sequence[int]) -> None:
         names = self._columns.setdefault(batch.table.name, batch.table.column_names)
         for number in undone:
             self._add(batch, number)
@@ -243,7 +237,7 @@ class Conflicts:
             elif (old in known or new in known) and number not in changes:
                 self._touch(batch, number, is_same=names == batch.table.column_names)
 
-    def _add(self, batch: _Batch, number: int) -> None:
+    def _add(self, batch: KeyedRows, number: int) -> None:
         """Add a change that is undone."""
         operation = batch.operations[number]
         old, new = batch.old_key(number), batch.new_key(number)
@@ -258,11 +252,11 @@ class Conflicts:
         is_update = batch.has_key and operation == Operation.UPDATE
         self._changes[place] = _Undone(batch.table.name, rows if batch.has_key else (after,), rows, is_update)
 
-    def _row(self, batch: _Batch, number: int, key: tuple[int, int], place: Place) -> UndoneRow:
+    def _row(self, batch: KeyedRows, number: int, key: tuple[int, int], place: Place) -> UndoneRow:
         self._first_words.add(key[0])
         return self._rows.setdefault(key, UndoneRow(batch.shown(number), place))
 
-    def _touch(self, batch: _Batch, number: int, *, is_same: bool) -> None:
+    def _touch(self, batch: KeyedRows, number: int, *, is_same: bool) -> None:
         """Note a change by others, if it is of a row that is undone before it."""
         operation, place = batch.operations[number], batch.place(number)
         old, new = batch.old_key(number), batch.new_key(number)
@@ -320,75 +314,6 @@ _DONE = {
     OnConflict.MERGE: "of updates, the columns that nobody has changed later are restored; deleted rows stay deleted",
     OnConflict.OVERWRITE: "the script restores the old values over the later ones",
 }
-
-
-class _Batch:
-    """Rows of one table, with the digests of their keys; of all values where the table has no key."""
-
-    def __init__(self, log: int, found: TableBatch, positions: Sequence[int], rows: Sequence[int]) -> None:
-        self._log, self._found, self._positions, self._rows = log, found, positions, rows
-        self.table = table = found.table
-        self.operations: list[int] = found.origin(Metadata.OP).indices.to_pylist()
-        self._key = key_of(table)
-        self.has_key = bool(self._key)
-        indexes = self._key or tuple(index for index, column in enumerate(table.columns) if not column.generated)
-        self._is_update = np.array(self.operations) == Operation.UPDATE
-        old = [self._old(index) for index in indexes]
-        new = [self._new(index, values) for index, values in zip(indexes, old, strict=True)]
-        self._old_digests, self._new_digests = (value_digests(each, len(positions), table.name) for each in (old, new))
-        self.old_words: list[int] = self._old_digests[:, 0].tolist()
-        self.new_words: list[int] = self._new_digests[:, 0].tolist()
-
-    def _old(self, index: int) -> pa.Array:
-        """Return the values of a column before the change; of an insert, those after it."""
-        return pc.if_else(pa.array(self._is_update), self._found.before.field(index), self._found.values[index])
-
-    def _new(self, index: int, old: pa.Array) -> pa.Array:
-        """Return the values of a column after the change: the old ones where an update does not contain new ones."""
-        images = self._found.images
-        if images is None or images.complete:
-            return self._found.values[index]
-        is_old = self._is_update & ~images.after[images.numbers, index]
-        return pc.if_else(pa.array(is_old), old, self._found.values[index])
-
-    def place(self, number: int) -> Place:
-        return self._log, self._positions[number], self._rows[number]
-
-    def old_key(self, number: int) -> tuple[int, int]:
-        first, second = self._old_digests[number].tolist()
-        return first, second
-
-    def new_key(self, number: int) -> tuple[int, int]:
-        first, second = self._new_digests[number].tolist()
-        return first, second
-
-    def by(self, number: int) -> str:
-        """Return the transaction of a row, for messages."""
-        gtid = self._found.origin(Metadata.GTID)[number].as_py()
-        return gtid or f"the transaction at position {self._positions[number]}"
-
-    def changed(self, number: int) -> list[int]:
-        """Return the columns that an update has changed."""
-        before, after, images = self._found.before, self._found.values, self._found.images
-        present = range(len(after)) if images is None else np.flatnonzero(images.after[images.numbers[number]]).tolist()
-        diffs = {column for row, column in self._found.diffs if row == number}
-        return [
-            index for index in present if index in diffs or not before.field(index)[number].equals(after[index][number])
-        ]
-
-    def shown(self, number: int) -> str:
-        """Return a row for messages."""
-        if not self._key:
-            return f"{self.table.name} (a row without a key)"
-        names, values = self.table.column_names, self._found.values
-        parts = (f"{names[index]} = {_shown(values[index][number].as_py())}" for index in self._key)
-        return f"{self.table.name} ({', '.join(parts)})"
-
-
-def _shown(value: object) -> str:
-    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-    text = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
 
 def _undone_rows(selection: Selection) -> Selection:

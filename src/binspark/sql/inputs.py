@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from binspark.columns.selection import Operations, Selection
 from binspark.errors import DecodeError, SchemaError
 from binspark.files.damage import OnDamage
 from binspark.files.inputs import FileInput, LogInput
@@ -16,6 +17,8 @@ from binspark.sql.script import Script
 
 if TYPE_CHECKING:
     from binspark.sql.server_now import ServerNow
+
+_CHANGES = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 
 
 def script_of(
@@ -49,15 +52,29 @@ def _find_conflicts(
     inputs: Sequence[LogInput], script: Script, later: Sequence[LogSource], server: ServerNow | None
 ) -> None:
     """Read the logs before they are undone, and what comes after that, for changes of others."""
-    conflicts = script.begin_conflicts(has_later=bool(later) or server is not None)
-    if conflicts is None:
+    if not _may_conflict(script.selection, has_later=bool(later) or server is not None):
         return
+    from binspark.sql.conflicts import Conflicts  # loads kernels
+
+    script.conflicts = conflicts = Conflicts(script.selection, script.history, script.options.on_conflict)
     files = [log for log in inputs if isinstance(log, FileInput)]
     is_damaged = any(log.on_damage is not None for log in files)
     conflicts.read_files([log.source for log in files], later, skip_damaged=is_damaged)
     if server is not None:
         server.compare(conflicts)
     conflicts.decide()
+
+
+def _may_conflict(selection: Selection, *, has_later: bool) -> bool:
+    """Return whether later rows may be left out of the undo: not if everything is undone."""
+    limits = (selection.stop_time, selection.committed_before, selection.server_id, selection.thread_id)
+    return (
+        has_later
+        or selection.where is not None
+        or selection.operations & _CHANGES != _CHANGES
+        or any((selection.start_time, selection.committed_from, selection.stop_position))
+        or any(limit is not None for limit in (*limits, selection.include_gtids, selection.exclude_gtids))
+    )
 
 
 def _source_parts(source: LogSource, script: Script, on_damage: OnDamage | None) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ class OnConflict(StrEnum):
     REFUSE     it is refused: an error that lists the rows
     SKIP       their changes are not undone
     MERGE      of an update, the columns are restored that nobody else has changed; other changes are not undone
-    OVERWRITE  the old values are restored, whatever the rows have become
+    OVERWRITE  the old values are restored over the later ones
     """
 
     REFUSE = "refuse"

@@ -70,7 +70,6 @@ if TYPE_CHECKING:
 _GTIDS = (GtidEvent, GtidTagged, MariadbGtidEvent)
 _VARIABLES = (Intvar, Rand, UserVar)
 _LOADS = (BeginLoadQuery, AppendBlock, CreateFile, Load)
-_CHANGES = Operations.INSERT | Operations.UPDATE | Operations.DELETE
 _STANDALONE = (Progress.NONE, Progress.PREPARED, Progress.IDENTIFIED, Progress.ANNOUNCED)
 
 OnNotice = Callable[[str], None]
@@ -95,14 +94,14 @@ class Script:
         range_options: RangeOptions = OF_FILES,
         on_notice: OnNotice = lambda _notice: None,
     ) -> None:
-        self._options = options
+        self.options = options
         self._range = range_options
-        self._selection = selection
+        self.selection = selection
         self.undo = options.undo
-        history = history or SchemaHistory()
+        self.history = history = history or SchemaHistory()
         self.condition = _condition(selection, history)
-        self._rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
-        self._reader = ChangeReader(self._rows_only, history, exact=True)
+        rows_only = replace(selection, operations=selection.operations & ~Operations.TRUNCATE, where=None)
+        self._reader = ChangeReader(rows_only, history, exact=True)
         self.conflicts: Conflicts | None = None
         self.texts: RowTexts | None = None
         self._statement: str | None = None
@@ -124,29 +123,12 @@ class Script:
         """The names of all tables that were seen, selected or not."""
         return self._reader.tables if self.texts is None else self._reader.tables | self.texts.tables
 
-    def begin_conflicts(self, *, has_later: bool) -> Conflicts | None:
-        """Begin to look for rows that others have changed later; return None if there are none: everything is undone.
-
-        `has_later`: there is more to compare with than what is undone.
-        """
-        if self.undo and _may_conflict(self._selection, has_later=has_later):
-            from binspark.sql.conflicts import Conflicts  # loads kernels
-
-            self.conflicts = Conflicts(self._selection, self._reader.history, self._options.on_conflict)
-        return self.conflicts
-
-    def change_reader(self) -> ChangeReader:
-        """Return another reader of the rows that are selected, whatever their values are."""
-        history = self._reader.history
-        own_history = SchemaHistory(history.base, lower_case_names=history.lower_case_names)
-        return ChangeReader(self._rows_only, own_history, exact=True)
-
     def write_in_bulk(self, logs: Sequence[LogSource]) -> None:
         """Write rows in bulk, if that pays for the logs that will be read."""
-        if self.condition is None and pays_in_bulk(logs, self._selection):
+        if self.condition is None and pays_in_bulk(logs, self.selection):
             from binspark.sql.row_texts import RowTexts  # loads kernels
 
-            self.texts = RowTexts(self._selection, self._reader.history, self._options, self.conflicts)
+            self.texts = RowTexts(self.selection, self.history, self.options, self.conflicts)
 
     def begin_log(self, start: int) -> None:
         """Begin a log of which nothing before an offset is selected."""
@@ -154,8 +136,8 @@ class Script:
 
     def opening(self) -> bytes:
         """Return the beginning of the script."""
-        disable = "SET sql_log_bin = 0;\n" if self._options.disable_log_bin else ""
-        note = "" if self._options.no_comments else "-- Run this in a session of its own: it changes the settings.\n"
+        disable = "SET sql_log_bin = 0;\n" if self.options.disable_log_bin else ""
+        note = "" if self.options.no_comments else "-- Run this in a session of its own: it changes the settings.\n"
         return f"{note}{disable}{opening()}{BEGIN_COUNT if self.undo else ''}".encode()
 
     def feed(self, event: Event) -> Iterator[bytes]:
@@ -196,7 +178,7 @@ class Script:
         """Return what writes the transactions of a log that consist of rows alone."""
         from binspark.sql.rows_transactions import RowsTransactions  # loads kernels
 
-        return RowsTransactions(file, self._options, self._moment)
+        return RowsTransactions(file, self.options, self._moment)
 
     def add_written(self, written: WrittenTransactions) -> Iterator[bytes]:
         """Add transactions that consist of rows alone; none may be in progress."""
@@ -232,7 +214,7 @@ class Script:
         self._interrupt()
         if self._rolled_back is not None:
             self._rolled_back.check()
-        if self._options.keep_gtids:
+        if self.options.keep_gtids:
             self._blocks.add(b"SET gtid_next = AUTOMATIC;\n")
         if self.undo:
             yield self.opening()
@@ -337,12 +319,10 @@ class Script:
 
     def _made(self, change: Change) -> RowStatement | None:
         """Return the statement of a change; None if there is none."""
-        statements = statements_of(change.table_schema)
-        if not self.undo:
-            return statements.again(change)
         if self.conflicts is not None and self.conflicts.has(change):
             return self.conflicts.resolved(change)
-        return statements.undo(change, guarded=self._options.guarded)
+        statements = statements_of(change.table_schema)
+        return statements.undo(change, guarded=self.options.guarded) if self.undo else statements.again(change)
 
     def _note_statement(self, transaction: ScriptTransaction, statement: str | None) -> None:
         """Note the statement of the rows that follow; for an undo, that of the rows before."""
@@ -350,7 +330,7 @@ class Script:
             return
         shown = transaction.statement if self.undo else statement
         transaction.statement = statement
-        if shown is not None and not self._options.no_comments:
+        if shown is not None and not self.options.no_comments:
             self._blocks.add(f"--   {one_line(shown)}\n".encode())
 
     def _add_statement(
@@ -380,7 +360,7 @@ class Script:
             return not self.undo and (normalized_xid(xid_in(query.query)) in self._prepared or self._takes_all)
         if boundary.role is Role.INSIDE:
             return not xid_in(query.query)  # the end of an XA transaction is written with what follows it
-        if self._options.skip_statements or not self._takes_statements or not has_words(query.query):
+        if self.options.skip_statements or not self._takes_statements or not has_words(query.query):
             return False
         return boundary.role is Role.STATEMENT
 
@@ -392,14 +372,14 @@ class Script:
 
     def _heading(self, transaction: ScriptTransaction) -> str:
         """Return what comes before a transaction: a comment, and its GTID if that is kept."""
-        return self._comment(transaction) + (transaction.gtid_next() if self._options.keep_gtids else "")
+        return self._comment(transaction) + (transaction.gtid_next() if self.options.keep_gtids else "")
 
     def _comment(self, transaction: ScriptTransaction) -> str:
-        return "" if self._options.no_comments else transaction.comment(self._moment(transaction.timestamp))
+        return "" if self.options.no_comments else transaction.comment(self._moment(transaction.timestamp))
 
     @property
     def _takes_all(self) -> bool:
-        return self._takes_statements and not self._options.skip_statements
+        return self._takes_statements and not self.options.skip_statements
 
     def _pass_on(self, event: Event, boundary: Boundary, transaction: ScriptTransaction, *, standalone: bool) -> None:
         """Add a statement as the log has it, with its session."""
@@ -427,15 +407,3 @@ def _condition(selection: Selection, history: SchemaHistory) -> ConditionRows | 
     from binspark.sql.condition import ConditionRows  # loads kernels
 
     return ConditionRows(selection, history)
-
-
-def _may_conflict(selection: Selection, *, has_later: bool) -> bool:
-    """Return whether rows after those that are undone may be left as they are: not if everything is undone."""
-    limits = (selection.stop_time, selection.committed_before, selection.server_id, selection.thread_id)
-    return (
-        has_later
-        or selection.where is not None
-        or selection.operations & _CHANGES != _CHANGES
-        or any((selection.start_time, selection.committed_from, selection.stop_position))
-        or any(limit is not None for limit in (*limits, selection.include_gtids, selection.exclude_gtids))
-    )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from binspark.changes.change import Change
+from binspark.changes.reader import ChangeReader
+from binspark.columns.selection import Operations
 from binspark.errors import SourceError
 from binspark.replication.server_input import ServerInput
+from binspark.schema.history import SchemaHistory
 from binspark.schema.table import TableSchema
 from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
@@ -40,7 +44,9 @@ class ServerNow:
         self, log: ServerInput, config: ConnectionConfig, script: Script, notify: Callable[[str], None]
     ) -> None:
         self._log, self._config, self._notify = log, config, notify
-        self._reader = script.change_reader()
+        rows_only = replace(script.selection, operations=script.selection.operations & ~Operations.TRUNCATE, where=None)
+        history = SchemaHistory(script.history.base, lower_case_names=script.history.lower_case_names)
+        self._reader = ChangeReader(rows_only, history, exact=True)
         self._expected: dict[UndoneRow, _Expected] = {}
 
     def compare(self, conflicts: Conflicts) -> None:
@@ -79,7 +85,7 @@ class ServerNow:
                     _compare_part(connection, part, conflicts)
             except SourceError as error:
                 self._notify(
-                    f"the rows of {table} that the script undoes were not compared with those that the server has now: "
+                    f"the rows of {table} that the script undoes were not compared with the rows of the server: "
                     f"{error}; the script itself checks them when it is run"
                 )
 

@@ -97,7 +97,7 @@ class TableStatements:
         return _counted(self._update(current, restored, before, guards))
 
     def overwrite(self, change: Change) -> RowStatement | None:
-        """Return statements that give the row the values from before the change, whatever became of it later.
+        """Return statements that give the row the values from before the change again, over later ones.
 
         Of an update, they are those of the columns that it changed, and all of them if the row was deleted later.
         """

@@ -102,7 +102,7 @@ class RandomTransactions:
 
 @dataclass
 class _Undo:
-    """Goes back through the changes; `others` has what those that were not undone have changed, by key."""
+    """Goes back through the changes; `others` has the columns that other changes have set, by key."""
 
     rows: Rows
     on_conflict: str
