@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PACKAGES = sorted(folder.parent.name for folder in (ROOT / "src/binspark").glob("*/__init__.py"))
 
-MAX_LINES = 400
+MAX_LINES = 450  # a file that is cut in two to stay small reads worse than one of this length
 
 PUBLIC_UNDERSCORES = frozenset({"_asdict", "_exit", "_fields", "_getframe", "_make", "_replace", "_value2member_map_"})
 """Documented names of Python that begin with an underscore all the same."""
