@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from ctypes import memmove, string_at
+from secrets import randbits
 from struct import pack, unpack
 from typing import Any
 
@@ -77,6 +78,7 @@ class Workspace:
         self._lasting = b"".join(lasting_keys) + bytes(8)
         self._lengths = np.array([len(key) for key in lasting_keys], dtype=np.int64)
         self.numbers = np.zeros(Work.WIDTH, dtype=np.int64)
+        self.numbers[Work.SEED] = randbits(63) | 1
         for number, function in WORKSPACE_FUNCTIONS.items():
             self.numbers[number] = callback_address(function)
         self._make(max(_FIRST_KEYS, 2 * len(lasting_keys)))

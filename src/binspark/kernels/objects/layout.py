@@ -128,7 +128,8 @@ class Work(IntEnum):
     DOUBLE_COUNT = 24
     DOUBLE_ANSWERS = 25  # how many of them it has read
     DOUBLE_CAPACITY = 26
-    WIDTH = 27
+    SEED = 27  # an odd number that nobody can guess: so nobody can write keys that have the same hash
+    WIDTH = 28
 
 
 class Level(IntEnum):

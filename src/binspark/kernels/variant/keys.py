@@ -19,7 +19,7 @@ from binspark.kernels.memory import (
 from binspark.kernels.objects.layout import Key, Outcome, Rows, Work
 from binspark.kernels.text import copy_short, equal_bytes, few_bytes
 from binspark.kernels.variant.strings import QUOTE, find_special
-from binspark.kernels.words import ZERO, low_product, shift_right
+from binspark.kernels.words import ZERO, high_product, low_product
 
 _DONE, _WRONG, _NO_ROOM, _NO_META_ROOM = map(int, (Outcome.DONE, Outcome.WRONG, Outcome.NO_ROOM, Outcome.NO_META_ROOM))
 _NO_WORKSPACE, _NO_DECODER, _ASK_PYTHON = map(
@@ -28,7 +28,6 @@ _NO_WORKSPACE, _NO_DECODER, _ASK_PYTHON = map(
 _KEY = 8 * int(Key.WIDTH)
 _VERSION = 1
 _SIGN = -(1 << 63)
-_FACTOR = -0x61C8_8646_80B5_83EB  # 2**64 divided by the golden ratio
 _LOW_32 = 0xFFFF_FFFF
 
 
@@ -79,7 +78,7 @@ def key_number(work: int, text: int, length: int) -> int:
     """Return the number of a key, which is a new one if it is not in the dictionary; NO_WORKSPACE if it is full."""
     slots, mask = get(work, Work.SLOTS), get(work, Work.SLOT_MASK)
     generation, keys = get(work, Work.GENERATION), get(work, Work.KEYS)
-    slot = hash_of(text, length) & mask
+    slot = hash_of(text, length, get(work, Work.SEED)) & mask
     while True:
         entry = load64(slots + 8 * slot)
         if entry == 0 or (entry >> 32 != generation and entry >> 32 != 0):
@@ -111,17 +110,17 @@ def set_key(key: int, text: int, length: int) -> None:
 
 
 @kernel
-def hash_of(text: int, length: int) -> int:
-    """Return a hash of a key."""
-    mixed = length
+def hash_of(text: int, length: int, seed: int) -> int:
+    """Return a hash of a key. Whoever does not know the seed cannot find many keys with the same one."""
+    mixed = seed ^ length
     at = 0
     while length - at >= 8:
-        mixed = low_product(mixed ^ load64(text + at), _FACTOR)
-        mixed ^= shift_right(mixed, 32)
+        mixed ^= load64(text + at)
+        mixed = low_product(mixed, seed) ^ high_product(mixed, seed)
         at += 8
     if at < length:
-        mixed = low_product(mixed ^ few_bytes(text + at, length - at), _FACTOR)
-    return mixed ^ shift_right(mixed, 32)
+        mixed ^= few_bytes(text + at, length - at)
+    return low_product(mixed, seed) ^ high_product(mixed, seed)
 
 
 def write_dictionary(rows: int, row: int, value_size: int, work: int) -> int:
