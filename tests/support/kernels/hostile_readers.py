@@ -220,7 +220,7 @@ class _ResultPackets:
         raise Truncated("the connection broke")
 
     def read_row(self) -> bytes | None:
-        """Return the payload of the next packet, whatever its number; None if it is not complete."""
+        """Return the payload of the next packet, which may have any number; None if it is not complete."""
         view, start = self._memory.view, self._start + PACKET_HEADER
         end = start + int.from_bytes(view[self._start : self._start + 3], "little")
         if end > self._memory.size:
