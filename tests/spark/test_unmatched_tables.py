@@ -6,7 +6,9 @@ import logging
 from pathlib import Path
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from binspark.cli.demo import SHOP
@@ -19,6 +21,8 @@ from binspark.testing.servers import Family, Server
 from tests.support.servers import config_of, every_family
 
 LOGS = str(SHOP / "mysql")
+
+Reader = DataSourceReader | DataSourceStreamReader
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture, path: str | Path = LOGS, **options: str) -> list[str]:
@@ -110,6 +114,64 @@ def test_a_stream_of_an_archive_warns_once_of_each_kind(caplog: pytest.LogCaptur
     logged, rolled_back = (record.getMessage() for record in caplog.records)
     assert "the log does not contain its rows: 'INSERT INTO shop.orders VALUES (1)'" in logged
     assert "were rolled back, and are read as changes all the same: \"XA ROLLBACK X'61',X'',1\"" in rolled_back
+
+
+@pytest.fixture
+def doubtful(tmp_path: Path) -> Path:
+    """Two logs with rows of two tables, the definition of one of which the log contradicts."""
+    builder = BinlogBuilder()
+    builder.ddl("CREATE TABLE orders (id BIGINT)", "shop")
+    builder.ddl("CREATE TABLE items (id INT)", "shop")
+    for _ in range(2):
+        builder.transaction("INSERT INTO shop.orders VALUES (1)")
+        builder.transaction(insert(table("shop.orders", integer("id")), (1,)))
+        builder.transaction(insert(table("shop.items", integer("id")), (1,)))
+        builder.rotate()
+    builder.save(tmp_path)
+    return tmp_path
+
+
+def executor_warnings(caplog: pytest.LogCaptureFixture, reader: Reader, parts: list[InputPartition]) -> list[str]:
+    """Return the warnings of executors, each of which gets a pickled copy of the reader."""
+    caplog.clear()
+    assert parts
+    for part in parts:
+        assert sum(batch.num_rows for batch in cloudpickle.loads(cloudpickle.dumps(reader)).read(part))
+    return caplog.messages
+
+
+@pytest.mark.parametrize("options", [{}, {"view": "chunks"}, {"mode": "PERMISSIVE"}], ids=str)
+def test_a_table_that_contradicts_its_definition_is_a_warning_of_each_task(
+    caplog: pytest.LogCaptureFixture, doubtful: Path, options: dict[str, str]
+) -> None:
+    source = BinlogDataSource({"path": str(doubtful), **options})
+    reader = source.reader(source.schema())
+    [warning] = executor_warnings(caplog, reader, reader.partitions())
+    assert "shop.orders: " in warning
+    assert "the rows are read as the log describes them" in warning
+    assert len(executor_warnings(caplog, reader, reader.partitions() * 2)) == 2
+
+
+def test_a_dump_that_contradicts_logs_is_a_warning_without_their_ddl(
+    caplog: pytest.LogCaptureFixture, doubtful: Path, tmp_path: Path
+) -> None:
+    dump = tmp_path / "dump.sql"
+    dump.write_text("USE shop; CREATE TABLE items (id BIGINT);")
+    source = BinlogDataSource({"path": f"{doubtful}/binlog.*", "ddl": "ignore", "schemaFile": str(dump)})
+    reader = source.reader(source.schema())
+    [warning] = executor_warnings(caplog, reader, reader.partitions())
+    assert "shop.items: " in warning
+
+
+def test_a_stream_warns_once_of_a_table_that_contradicts_its_definition(
+    caplog: pytest.LogCaptureFixture, doubtful: Path
+) -> None:
+    source = BinlogDataSource({"path": str(doubtful), "startingOffsets": "earliest"})
+    stream = source.streamReader(source.schema())
+    begin = stream.latestOffset(stream.initialOffset(), ReadAllAvailable())
+    parts = list(stream.partitions(begin, stream.latestOffset(begin, ReadAllAvailable())))
+    [warning] = executor_warnings(caplog, stream, parts * 2)
+    assert "shop.orders: " in warning
 
 
 @every_family

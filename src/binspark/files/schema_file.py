@@ -10,7 +10,7 @@ from pathlib import Path
 from binspark.os_errors import source_errors
 from binspark.schema.dump import from_dump
 from binspark.schema.history import SchemaHistory
-from binspark.schema.notices import AboutRows, SchemaNotice
+from binspark.schema.notices import AboutRows, DoubtfulTable, SchemaNotice
 
 log = logging.getLogger("binspark.files")
 
@@ -43,3 +43,12 @@ def log_statement(notice: SchemaNotice) -> None:
     """
     if isinstance(notice, AboutRows):
         log.warning("%s: %s", notice.position, notice)
+
+
+def log_doubtful_table(notice: SchemaNotice) -> None:
+    """Log a warning of a table whose definition contradicts the log: only who reads its rows finds that.
+
+    For executors, whose driver has read the statements, and warned of them.
+    """
+    if isinstance(notice, DoubtfulTable):
+        log_statement(notice)

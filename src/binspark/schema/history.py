@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from binspark.errors import BinlogError, SchemaError
 from binspark.event.event import Event
@@ -195,14 +195,19 @@ class SchemaHistory:
         for file_number, at_offset, temporary in self._temporaries:
             if (file_number, at_offset) < limit:
                 earlier._temporary = temporary
-        earlier.on_notice = self.on_notice  # what was reported is not reported again
+        earlier.on_notice, earlier._said = self.on_notice, self._said  # what was reported is not reported again
         return earlier
 
     def at(self, file: str, offset: int) -> SchemaHistory:
         """Return a separate history for a reader that begins at an offset, or after this history in another file."""
-        if file in self.files:
-            return self.until(file, offset)
-        return SchemaHistory(self.catalog, lower_case_names=self.lower_case_names)
+        return self.until(file, offset) if file in self.files else SchemaHistory.after(self)
+
+    @classmethod
+    def after(cls, earlier: SchemaHistory) -> Self:
+        """Return a separate history that begins where another one ends."""
+        later = cls(earlier.catalog, earlier.on_notice, lower_case_names=earlier.lower_case_names)
+        later._said = earlier._said
+        return later
 
     def followed_by(self, later: SchemaHistory) -> SchemaHistory:
         """Return this history, extended by that of a later part of the log."""

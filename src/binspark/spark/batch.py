@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from binspark.files.schema_file import log_doubtful_table
 from binspark.files.splits import Split
 from binspark.spark.options import ParseMode, Shape, SourceOptions, View
 from binspark.spark.pickling import packed
@@ -55,6 +56,7 @@ class BinlogReader(DataSourceReader):
         self._options.begin_reading()
         from binspark.files.split_reader import SplitReader  # loads kernels, which planning need not wait for
 
+        self._history.on_notice = log_doubtful_table  # pickled without it
         reader = SplitReader(self._history, _ignore if self._options.mode is ParseMode.PERMISSIVE else None)
         return self.view().read(partition.split, reader)
 

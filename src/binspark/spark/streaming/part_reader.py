@@ -24,9 +24,11 @@ def reader_of(
 ) -> LogReader:
     """Return what reads a part. Readers add to a history, so each gets a copy of its own.
 
-    `on_notice` is called with what the statements in a range of a server show; those of a split the driver has read.
+    `on_notice` is called with what the rows show, and the statements in a range of a server: once for each table as
+    long as a worker has this history.
     """
     known = _unpacked(history)
+    known.on_notice = on_notice
     from binspark.files.splits import Split
 
     if isinstance(part, Split):
@@ -35,7 +37,7 @@ def reader_of(
         return SplitReader(known)
     from binspark.spark.streaming.range_reader import RangeReader
 
-    return RangeReader(SchemaHistory(known.catalog, on_notice, lower_case_names=known.lower_case_names))
+    return RangeReader(SchemaHistory.after(known))
 
 
 @lru_cache(maxsize=_HISTORIES)

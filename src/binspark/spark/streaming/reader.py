@@ -11,6 +11,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from binspark.errors import SourceError
+from binspark.files.schema_file import log_doubtful_table
 from binspark.replication.position import BinlogPosition
 from binspark.spark.batch import make_view
 from binspark.spark.options import SourceOptions
@@ -119,7 +120,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return iter(())
         self._options.begin_reading()
         view = make_view(self._options, self._schema, partition.version)
-        return view.read(partition.part, reader_of(partition.part, partition.history))
+        return view.read(partition.part, reader_of(partition.part, partition.history, log_doubtful_table))
 
     def stop(self) -> None:
         """Stop the thread on the driver."""

@@ -44,7 +44,7 @@ def batch_readers(selection: Selection, options: SourceOptions) -> MakeReader:
 
     def make(history: SchemaHistory) -> BatchReader:
         if options.ddl is DdlMode.IGNORE:
-            history = _FixedHistory(history.catalog, lower_case_names=history.lower_case_names)
+            history = _FixedHistory.after(history)
         return BatchReader(selection, history)
 
     return make
