@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
@@ -14,8 +15,11 @@ import pytest
 import binspark
 from binspark.cli.main import exit_code
 from binspark.files import LogSource, find_logs
+from binspark.server.connection import connect
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from binspark.verify import verify_logs
+from tests.support.explore.running import running
+from tests.support.serve.clients import config_of, serving
 
 ITEMS = table("shop.items", integer("id"), key=("id",))
 ALL = ["binlog.000001", "binlog.000002", "binlog.000003"]
@@ -170,6 +174,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "stat": ("--format", "jsonl"),
     "verify": ("--format", "jsonl"),
     "report": ("--format", "json"),
+    "restore": ("--format", "jsonl"),
 }
 
 
@@ -204,3 +209,24 @@ def test_each_side_of_a_difference_is_read_once(logs: Path, capsys: pytest.Captu
     (logs / "again.000002").symlink_to(logs / ALL[1])
     assert exit_code(["diff", str(logs), f"{logs}/binlog.0*"]) == 0
     assert capsys.readouterr().err.count("again.000002 (the same file as") == 1
+
+
+def test_a_page_has_each_log_once(logs: Path) -> None:
+    with running(*shell_glob(logs), str(logs)) as page:
+        assert [log["name"] for log in page.ask("logs")["logs"]] == ALL
+        page.process.send_signal(signal.SIGINT)
+        _, said = page.process.communicate(timeout=60)
+    assert said.count("each log is read once") == 1
+
+
+@pytest.mark.parametrize("archive", ["", "/*.*", "/binlog.index"], ids=["directory", "glob", "index"])
+def test_an_archive_is_served_with_each_log_once(logs: Path, archive: str, tmp_path: Path) -> None:
+    (logs / "again.000002").symlink_to(ALL[1])
+    shutil.copy(logs / ALL[0], logs / f"{ALL[0]}.gz")
+    (logs / "binlog.index").write_text("".join(f"./{name}\n" for name in [*ALL, "again.000002", f"{ALL[0]}.gz"]))
+    left_out = pytest.warns(binspark.RepeatedLogWarning, match=r"again\.000002 .*, .*\.000001\.gz ")
+    with left_out, serving(f"{logs}{archive}") as served:
+        with connect(config_of(served)) as connection:
+            assert [row[0] for row in connection.rows("SHOW BINARY LOGS")] == ALL
+        binspark.open_archiver(tmp_path / "copy", config_of(served), until="end").run()
+    assert len(list(binspark.rows(tmp_path / "copy"))) == len(ALL)
