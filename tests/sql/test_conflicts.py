@@ -13,6 +13,7 @@ import pytest
 
 import binspark
 from binspark.cli.main import exit_code
+from binspark.testing.builder import BinlogBuilder, integer, table, update
 from binspark.testing.servers import Family, MySQL, Server
 from tests.support.servers import database, every_family, shared
 from tests.support.sql.round_trips import logs_of, run_script, script_of
@@ -428,3 +429,14 @@ def test_an_undo_of_some_random_transactions_leaves_what_the_model_says(shared: 
 def test_undos_of_many_random_transactions_leave_what_the_model_says(shared: Server, database: str) -> None:
     for seed in range(1000, 1200):
         undo_some(shared, database, seed)
+
+
+def test_rows_without_names_are_refused_before_their_conflicts(tmp_path: Path) -> None:
+    items = table("shop.items", integer("id"), integer("count"), key=("id",))
+    log = BinlogBuilder()
+    log.full_metadata = False
+    log.transaction(update(items, ((1, 1), (1, 2))))
+    log.transaction(update(items, ((1, 2), (1, 3))))
+    [path] = log.save(tmp_path)
+    with pytest.raises(binspark.SchemaError, match="does not have the names of the columns"):
+        undo_of([path], [f"{log.server_uuid}:1"])

@@ -44,11 +44,13 @@ def sql_command(logs: Logs, timezone: tzinfo, schema_file: str | None, skip_dama
     passed on with the settings of their session. The script means the same in every sql_mode. Rows are found by their
     key; in a table without one by all of their values.
 
-    --undo writes the inverse of each change, the last one first, and only once all of it is known: a statement, or a
-    change whose old values are not in the log (binlog_row_image), ends it with a message. So do rows that transactions
-    which are not undone have changed later, in the logs or (--host) on the server: --on-conflict chooses what becomes
-    of them. Each statement finds only a row that is as it was left, and each transaction of the script is rolled back,
-    with an error, if one was not found.
+    --undo writes the inverse of each change, the last one first. Nothing is written before everything was read. A
+    statement, and a change whose old values are not in the log (binlog_row_image), end it with a message. So do rows
+    that other transactions have changed later, unless you choose with --on-conflict what becomes of them. They are
+    found in the rest of the logs; with --host, the rows that the server has now are compared, too.
+
+    The script checks itself: a statement changes a row only if the row is as the undone change has left it. If one is
+    not, the transaction is rolled back, and the client ends with error 1231.
     """
     from binspark.sql.inputs import script_of
     from binspark.sql.range_options import OF_FILES, OF_SERVER

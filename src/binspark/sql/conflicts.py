@@ -228,6 +228,8 @@ class Conflicts:
 
     def _take_batch(self, batch: KeyedRows, undone: Sequence[int]) -> None:
         names = self._columns.setdefault(batch.table.name, batch.table.column_names)
+        if undone:
+            statements_of(batch.table)  # an error if the names of its columns are not known, nor its key therefore
         for number in undone:
             self._add(batch, number)
         known, changes = self._first_words, set(undone)

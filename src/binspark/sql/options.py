@@ -50,8 +50,9 @@ NO_COMMENTS = Option(
 ON_CONFLICT = Option(
     name="on_conflict", parse=values.one_of(OnConflict), metavar="POLICY", choices=tuple(OnConflict),
     default="refuse", surfaces=_NOT_IN_SPARK,
-    help="What --undo does with rows that transactions which are not undone have changed later: refuse to write the "
-    "script, skip them, merge (restore the columns that nobody has changed later), or overwrite the later values.",
+    help="What --undo does with rows that other transactions have changed later: refuse (list them, write no script), "
+    "skip (leave them as they are), merge (restore only the columns that nobody has changed later), or overwrite "
+    "(restore the old values; the later changes are lost).",
 )  # fmt: skip
 
 SCRIPT_OPTIONS = (UNDO, ON_CONFLICT, SKIP_STATEMENTS, DISABLE_LOG_BIN, KEEP_GTIDS, NO_COMMENTS)

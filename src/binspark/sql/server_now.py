@@ -17,7 +17,7 @@ from binspark.server.config import ConnectionConfig
 from binspark.server.connection import Connection, connect
 from binspark.sql.conflicts import Conflicts, UndoneRow
 from binspark.sql.script import Script
-from binspark.sql.session import opening
+from binspark.sql.session import session_statements
 from binspark.sql.statements import statements_of
 from binspark.values.value import Row
 
@@ -58,7 +58,7 @@ class ServerNow:
                     if (change.pos, change.row) in selected:
                         self._expect(change, conflicts.rows_of(change))
         with connect(self._config) as connection:
-            for statement in opening().split(";\n")[:-1]:
+            for statement in session_statements():
                 connection.rows(statement)
             connection.rows("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             self._compare_rows(connection, conflicts)

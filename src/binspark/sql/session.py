@@ -53,13 +53,15 @@ _ASCII_IN_CHARACTERS = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 
 
 def opening() -> str:
+    """Return what sets the session of a script: a command for the client, and statements."""
+    return _client_charset(BASE[CLIENT]) + "".join(f"{statement};\n" for statement in session_statements())
+
+
+def session_statements() -> tuple[str, str]:
     """Return the statements that set the session of a script; MySQL takes what only MariaDB has for a comment."""
     listed = ", ".join(f"{name} = {value}" for name, value in BASE.items() if name not in (*_NAMES, _CHECKS, CLIENT))
     checks = f"/*M!100201 , {_CHECKS} = {BASE[_CHECKS]} */"
-    return (
-        f"{_client_charset(BASE[CLIENT])}SET NAMES utf8mb4 COLLATE utf8mb4_bin;\n"
-        f"SET {listed}, sql_safe_updates = 0 {checks};\n"
-    )
+    return "SET NAMES utf8mb4 COLLATE utf8mb4_bin", f"SET {listed}, sql_safe_updates = 0 {checks}"
 
 
 def _client_charset(charset: str) -> str:
