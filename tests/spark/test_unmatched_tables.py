@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from binspark.cli.demo import SHOP
 from binspark.columns.selection import Selection
 from binspark.server.connection import connect
+from binspark.spark.batch import BinlogReader
 from binspark.spark.source import BinlogDataSource
+from binspark.spark.streaming.reader import BinlogStreamReader
 from binspark.spark.unmatched import warn_of_statements_on, warn_of_unmatched_on
 from binspark.testing.builder import BinlogBuilder, insert, integer, table
 from binspark.testing.servers import Family, Server
@@ -22,7 +24,7 @@ from tests.support.servers import config_of, every_family
 
 LOGS = str(SHOP / "mysql")
 
-Reader = DataSourceReader | DataSourceStreamReader
+Reader = BinlogReader | BinlogStreamReader
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture, path: str | Path = LOGS, **options: str) -> list[str]:
@@ -146,6 +148,7 @@ def test_a_table_that_contradicts_its_definition_is_a_warning_of_each_task(
 ) -> None:
     source = BinlogDataSource({"path": str(doubtful), **options})
     reader = source.reader(source.schema())
+    assert isinstance(reader, BinlogReader)
     [warning] = executor_warnings(caplog, reader, reader.partitions())
     assert "shop.orders: " in warning
     assert "the rows are read as the log describes them" in warning
@@ -159,6 +162,7 @@ def test_a_dump_that_contradicts_logs_is_a_warning_without_their_ddl(
     dump.write_text("USE shop; CREATE TABLE items (id BIGINT);")
     source = BinlogDataSource({"path": f"{doubtful}/binlog.*", "ddl": "ignore", "schemaFile": str(dump)})
     reader = source.reader(source.schema())
+    assert isinstance(reader, BinlogReader)
     [warning] = executor_warnings(caplog, reader, reader.partitions())
     assert "shop.items: " in warning
 
@@ -168,6 +172,7 @@ def test_a_stream_warns_once_of_a_table_that_contradicts_its_definition(
 ) -> None:
     source = BinlogDataSource({"path": str(doubtful), "startingOffsets": "earliest"})
     stream = source.streamReader(source.schema())
+    assert isinstance(stream, BinlogStreamReader)
     begin = stream.latestOffset(stream.initialOffset(), ReadAllAvailable())
     parts = list(stream.partitions(begin, stream.latestOffset(begin, ReadAllAvailable())))
     [warning] = executor_warnings(caplog, stream, parts * 2)
