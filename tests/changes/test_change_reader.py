@@ -12,7 +12,7 @@ import pytest
 import binspark
 from binspark.changes import change_json
 from binspark.cli.demo import SHOP
-from binspark.errors import Malformed, OptionError, SchemaError
+from binspark.errors import Malformed, OptionError
 from binspark.event.rows import Rows, RowsFlag
 from binspark.frames import EventCode as E
 from binspark.testing.builder import (
@@ -186,7 +186,9 @@ def test_a_table_id_means_the_table_that_it_was_last_given(tmp_path: Path) -> No
     assert [change.table for change in binspark.rows(saved(log, tmp_path))] == ["orders", "customers"]
 
 
-def test_a_schema_that_contradicts_the_dump_is_refused_after_the_rows_before_it(tmp_path: Path) -> None:
+def test_rows_that_contradict_the_dump_are_read_as_the_log_describes_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     log = BinlogBuilder(MYSQL_9_7)
     log.transaction(insert(CUSTOMERS, (2, "b")))
     log.transaction(insert(ORDERS, (1, "a")))
@@ -194,9 +196,10 @@ def test_a_schema_that_contradicts_the_dump_is_refused_after_the_rows_before_it(
     dump.write_text("CREATE DATABASE shop; USE shop; CREATE TABLE orders (id INT PRIMARY KEY);")
     logs = saved(log, tmp_path)
     outcome = by_rows(logs, schema_file=dump)
-    assert outcome.error is SchemaError
-    assert [table.name for table in outcome.tables] == ["crm.customers"]
     assert outcome == by_batches(logs, schema_file=dump)
+    assert outcome.error is None
+    assert [table.name for table in outcome.tables] == ["crm.customers", "shop.orders"]
+    assert "shop.orders: 2 columns in the log, 1 in the definition" in caplog.text
 
 
 def test_damage_after_the_stop_position_is_not_seen(tmp_path: Path) -> None:

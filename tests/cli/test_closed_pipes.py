@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from binspark.cli.demo import SHOP
 
 COMMAND = (sys.executable, "-m", "binspark")
-LOGS = [str(SHOP / "mysql")] * 8
+LOGS = str(SHOP / "mysql")
+COPIES = 8
 NO_LOG = str(SHOP / "mysql" / "no-such-log")
 SHELL_SHOWS_SIGPIPE = 141
 
 
 @pytest.mark.parametrize("command", ["rows", "events", "transactions"])
 @pytest.mark.parametrize("form", ["text", "jsonl"])
-def test_a_reader_of_one_line_ends_a_listing(command: str, form: str) -> None:
-    arguments = [*COMMAND, command, "--format", form, *LOGS]
+def test_a_reader_of_one_line_ends_a_listing(command: str, form: str, tmp_path: Path) -> None:
+    logs = [str(copytree(LOGS, tmp_path / str(number))) for number in range(COPIES)]
+    arguments = [*COMMAND, command, "--format", form, *logs]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -30,7 +34,7 @@ def test_a_reader_of_one_line_ends_a_listing(command: str, form: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["stat", LOGS[0]], ["stat", "--format", "jsonl", LOGS[0]], ["--help"], ["rows", "--help"], ["--version"]],
+    [["stat", LOGS], ["stat", "--format", "jsonl", LOGS], ["--help"], ["rows", "--help"], ["--version"]],
     ids=" ".join,
 )
 def test_short_output_that_nobody_reads_is_no_failure(arguments: list[str]) -> None:

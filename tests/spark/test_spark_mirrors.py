@@ -28,7 +28,7 @@ from binspark.mirror.settings import MirrorSettings
 from binspark.mirror.snapshot.copy import ChunkCopier
 from binspark.mirror.source.change_source import ReadTask, ServerChanges, TablePatterns
 from binspark.mirror.targets.parse import Format, parse_target
-from binspark.server.config import ConnectionConfig
+from binspark.server.config import ConnectionConfig, PasswordRules
 from binspark.testing.servers import MySQL, Server
 from tests.mirror.test_mirror_rows import create_orders
 from tests.support.mirror.live_mirrors import FORMATS, assert_equal, rows_of, run_mirror
@@ -145,7 +145,8 @@ def test_no_plan_of_spark_has_the_password(
     mysql.query(f"CREATE USER {database}@'%' IDENTIFIED BY 'secret-word'")
     mysql.query(f"GRANT ALL ON *.* TO {database}@'%'")
     try:
-        config = replace(reached(mysql), user=database, password="secret-word")
+        rules = PasswordRules(get_server_public_key=True)
+        config = replace(reached(mysql), user=database, password="secret-word", password_rules=rules)
         run_on_spark(runner, mysql, lake, f"{database}.*", config=config)
         mysql.query(f"UPDATE {orders} SET amount = 1")
         run_on_spark(runner, mysql, lake, f"{database}.*", config=config)

@@ -100,6 +100,12 @@ def exceeds_limit(name: str, size: int, limit: int) -> Unsupported:
     return Unsupported(f"{name} decompresses to {size} bytes, more than the limit of {limit}; {_ALLOW_MORE}")
 
 
+def check_inner_size(size: int, limits: Limits) -> None:
+    """Refuse an event inside a transaction payload that is larger than the limit, as soon as its header says so."""
+    if size > limits.max_event:
+        raise exceeds_limit("an event inside a transaction payload", size, limits.max_event)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How large decompressed bytes may be, so that a small log cannot exhaust memory or disk.
@@ -184,8 +190,7 @@ def payload_frames(
             for frame in framer.feed(chunk):
                 yield frame._replace(offset=outer.offset, end_offset=outer.end_offset, inner=index)
                 index += 1
-            if framer.expected_bytes > limits.max_event:
-                raise exceeds_limit("an event inside a transaction payload", framer.expected_bytes, limits.max_event)
+            check_inner_size(framer.expected_bytes, limits)
         framer.finish()
     except DecodeError as error:
         raise inside_payload(error, index, outer) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from binspark.dump.mysql.buffers import Buffer, address_of, numbers
 from binspark.frames.format import CHECKSUM_LENGTH
 from binspark.frames.header import HEADER_LENGTH
-from binspark.frames.payload import CHUNK_BYTES, DEFAULT_LIMITS, PayloadReader
+from binspark.frames.payload import CHUNK_BYTES, DEFAULT_LIMITS, PayloadReader, check_inner_size
 from binspark.kernels.crc32 import crc32_address
 from binspark.kernels.mysqlbinlog.inner import add_checksums
 
@@ -48,8 +48,10 @@ class InnerEvents:
                 yield self._events, length
                 self._plain.move_to_start(done, filled)
             left = filled - done
-            if left >= HEADER_LENGTH and self._size_of_first() < HEADER_LENGTH:
-                break
+            if left >= HEADER_LENGTH:
+                check_inner_size(self._size_of_first(), DEFAULT_LIMITS)
+                if self._size_of_first() < HEADER_LENGTH:
+                    break
         self.rest = bytes(self._plain.view[:left])
 
     def _room_after(self, used: int) -> memoryview:
