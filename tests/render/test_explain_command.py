@@ -106,7 +106,7 @@ def test_a_position_past_the_end_is_refused(log: Path, beyond: int) -> None:
 
 
 def test_a_position_needs_one_log(log: Path) -> None:
-    result = run(log, log, "--at", "4")
+    result = run(log, *case_logs("mysql/types"), "--at", "4")
     assert result.exit_code == 2
     assert "--at needs one log, got 2" in result.stderr
 
