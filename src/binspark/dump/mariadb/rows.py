@@ -25,15 +25,21 @@ _WITH_TYPES = 2
 class PrintedRows:
     """The commented SQL of a rows event, how many rows it has, and whether they could be read to the end.
 
-    `problem` says what could not be read; the tool stops there.
+    `problem` says what could not be read; the tool stops there. It prints the headings of the statement only at a
+    column type that it does not know.
     """
 
     count: int
     problem: str = ""
+    prints_headings: bool = False
 
 
 class _Unreadable(Exception):
     """A row image that does not fit its table; `args` are the text of it so far, and the problem."""
+
+
+class _UnknownType(_Unreadable):
+    """A column whose values the tool cannot print."""
 
 
 class TableForm:
@@ -72,7 +78,7 @@ class TableForm:
                 texts.clear()
         except _Unreadable as error:
             output.write(b"".join(texts))
-            return PrintedRows(count, str(error))
+            return PrintedRows(count, str(error), isinstance(error, _UnknownType))
         return PrintedRows(count)
 
     def around_value(self, index: int, verbose: int) -> tuple[bytes, bytes, bytes]:
@@ -148,7 +154,7 @@ class TableForm:
         form = self.columns[index] if index < len(self.columns) else None
         if form is None:
             code = self._table_map.column_types[index] if index < len(self.columns) else 0
-            raise _Unreadable(f"values of column type {code} cannot be printed")
+            raise _UnknownType(f"values of column type {code} cannot be printed")
         return form
 
 

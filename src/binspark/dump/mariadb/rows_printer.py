@@ -173,8 +173,9 @@ class RowsPrinter:
             return
         printed = table.print_rows(body, self.verbose, caches.tail)
         self.row_count += printed.count
-        if printed.problem:
+        if printed.prints_headings:
             caches.give_up()
+        if printed.problem:
             raise Malformed(printed.problem, event.position)
 
     def _check_format_printed(self, event: Event) -> None:
