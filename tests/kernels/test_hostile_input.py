@@ -144,6 +144,11 @@ def feed(pipe: BinaryIO, server: ServerKind, in_progress: Event) -> None:
         pipe.close()
 
 
+def hear_sigint() -> None:
+    """Let a process hear SIGINT, also if these tests were started in the background and ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 SERVERS = {
     MYSQL_9_7: [*COMMANDS, ["dump", "-v", "-"]],
     MARIADB_10_11: [*COMMANDS, ["dump", "-v", "--skip-gtid-strict-mode", "-"]],
@@ -155,12 +160,13 @@ SERVERS = {
     [(command, server) for server, commands in SERVERS.items() for command in commands],
     ids=lambda value: value[0] if isinstance(value, list) else value.server_version,
 )
+@pytest.mark.timeout(300)
 def test_a_command_ends_by_sigint_although_its_log_never_ends(
     command: list[str], server: ServerKind, tmp_path: Path
 ) -> None:
     words = [sys.executable, "-m", "binspark", *command]
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(words, cwd=tmp_path, **streams) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(words, cwd=tmp_path, preexec_fn=hear_sigint, **streams) as process:  # type: ignore[call-overload]
         in_progress = Event()
         writer = Thread(target=feed, args=(process.stdin, server, in_progress), daemon=True)
         writer.start()
