@@ -17,7 +17,7 @@ from tests.support.spark.stream_queries import Stream, live_options
 TABLE = "shop.stock"
 GTIDS = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(900)
 
 
 def start_pair(start_server: StartServer, family: Family) -> tuple[Server, Server]:
