@@ -6,6 +6,7 @@ import gzip
 import io
 import random
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ from binspark.encryption.keyring import Keyring
 from binspark.errors import Encrypted, Malformed, Truncated, Unsupported
 from binspark.files import LogSource
 from binspark.files.keyring_file import keyring_storage, load_keyring
+from binspark.gtid import MariadbState
 from binspark.testing.builder import MARIADB_10_11, BinlogBuilder, insert
+from binspark.transactions.gtids_before import find_gtids_before
+from tests.corpus.cases import CORPUS, case_logs
 from tests.support.encryption import encrypting
 from tests.support.encryption.encrypting import ITEMS, KEY, KEY_ID, encrypt_mariadb, encrypt_mysql, in_clear
 
@@ -258,3 +262,11 @@ def test_python_reads_encrypted_logs_with_a_keyring_file(tmp_path: Path) -> None
     assert [number for batch in batches for number in batch["id"].to_pylist()] == expected
     events = binspark.events(source.name, keyring=load_keyring(keys))
     assert sum(event.type == "WRITE_ROWS_V1" for event in events) == len(expected)
+
+
+def test_an_event_in_place_of_start_encryption_does_not_hide_the_gtids_before() -> None:
+    """MariaDB writes it before GTID_LIST; in clear it is an event to be ignored."""
+    first, *_ = case_logs("mariadb/encrypted")
+    events = list(binspark.events(first, keyring=CORPUS / "mariadb/encrypted/keys.txt"))
+    assert [event.type for event in islice(events, 3)] == ["FORMAT_DESCRIPTION", "IGNORABLE", "GTID_LIST"]
+    assert isinstance(find_gtids_before(events), MariadbState)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 import binspark
-from binspark.gtid import GtidSet, MariadbState
+from binspark.gtid import GtidSet
 from binspark.testing.builder import BinlogBuilder
 from binspark.transactions.gtids_before import find_gtids_before
-from tests.corpus.cases import CORPUS, case_logs
-
-
-def test_an_event_in_place_of_start_encryption_does_not_hide_them() -> None:
-    """MariaDB writes it before GTID_LIST; in clear it is an event to be ignored."""
-    first, *_ = case_logs("mariadb/encrypted")
-    events = list(binspark.events(first, keyring=CORPUS / "mariadb/encrypted/keys.txt"))
-    assert [event.type for event in islice(events, 3)] == ["FORMAT_DESCRIPTION", "IGNORABLE", "GTID_LIST"]
-    assert isinstance(find_gtids_before(events), MariadbState)
 
 
 def events_after_head(builder: BinlogBuilder, folder: Path) -> list[binspark.Event]:
